@@ -505,14 +505,14 @@ def test_a_class_is_calibrated_by_the_models_that_know_it(method):
     bank.collect(machine)
     np.testing.assert_array_equal(bank.votes(), voting.honest_votes_)
     np.testing.assert_allclose(bank.test_votes(), voting.votes(table), atol=1e-6)
-    seat = voting._seats[0]
+    member = voting._fitted_members[0]
     scores = np.full((3, 19, 3), np.nan)
-    for number, model in enumerate(seat.models):
+    for number, model in enumerate(member.models):
         said = model.decision_function(table)
         scores[number][:, model.classes_] = said if said.ndim == 2 else np.column_stack([-said, said])
     assert np.isnan(scores).any(axis=(1, 2)).sum() == 1
     np.testing.assert_allclose(
-        voting.votes(table)[0], seat.calibration.votes(np.nanmean(scores, axis=0)), atol=1e-6
+        voting.votes(table)[0], member.calibration.votes(np.nanmean(scores, axis=0)), atol=1e-6
     )
 
 
@@ -523,7 +523,7 @@ def test_a_class_that_no_honest_model_knew_is_voted_for_as_often_as_it_is_there(
     for method in ("isotonic", "sigmoid"):
         voting = honest([("machine", LinearSVC())], X=table, y=y, cv=folds, calibrate=method)
         assert (voting.honest_votes_[0][:, 2] == 0).all()
-        curve = voting._seats[0].calibration.curves[2]
+        curve = voting._fitted_members[0].calibration.curves[2]
         assert curve[1, 0] == pytest.approx(3 / 26 if method == "isotonic" else np.log(3 / 23))
 
 

@@ -19,7 +19,7 @@ from committee import CommitteeClassifier, CommitteeRegressor, DecisionTreeClass
 from committee.automatic.portfolio import CANDIDATES, ORDERS, Size, members_of, portfolio
 from committee.automatic.rule_choice import fewer, is_surely_better, judge_rules
 from committee.combining.adjusted_rule import AdjustedRule
-from committee.members.training_set import Lesson
+from committee.members.training_set import TrainingSet
 from committee.running import receiving
 from committee.votes.honest_votes import HonestVotes
 
@@ -304,8 +304,8 @@ def test_dynamic_selection_is_tried_for_numbers():
 )
 def test_small_tables_have_more_folds_if_there_is_time(given, n_folds):
     automatic = CommitteeClassifier(["c45"], random_state=0, **given)
-    lesson = Lesson.of(automatic._task_type, X, Y, None, None)
-    assert len(automatic._every_repeat(lesson, np.random.default_rng(0))[0]) == n_folds
+    training = TrainingSet.of(automatic._task_type, X, Y, None, None)
+    assert len(automatic._every_repeat(training, np.random.default_rng(0))[0]) == n_folds
 
 
 @pytest.mark.parametrize(
@@ -320,8 +320,8 @@ def test_small_tables_have_more_folds_if_there_is_time(given, n_folds):
 def test_folds_are_repeated_more_often_if_there_is_time(given, n_rows, n_repeats):
     automatic = CommitteeClassifier(["c45"], random_state=0, **given)
     rows = np.arange(n_rows) % 150
-    lesson = Lesson.of(automatic._task_type, X[rows], Y[rows], None, None)
-    assert automatic._n_repeats(lesson) == n_repeats
+    training = TrainingSet.of(automatic._task_type, X[rows], Y[rows], None, None)
+    assert automatic._n_repeats(training) == n_repeats
 
 
 def test_a_committee_of_folds_that_came_once_is_recombined():
@@ -349,8 +349,8 @@ def test_large_tables_have_fewer_members():
 
 def test_members_for_amounts_sit_where_all_numbers_are_above_0():
     for y, is_there in ((AMOUNTS, True), (AMOUNTS - AMOUNTS.mean(), False)):
-        lesson = Lesson.of(CommitteeRegressor._task_type, NUMBERS, y, None, None)
-        names = [member.name for member in portfolio(Size.of(lesson), "best")]
+        training = TrainingSet.of(CommitteeRegressor._task_type, NUMBERS, y, None, None)
+        names = [member.name for member in portfolio(Size.of(training), "best")]
         assert ("booster_poisson" in names) == is_there
 
 
@@ -433,10 +433,10 @@ def test_bad_parameters_are_named_in_one_line(parameters, message):
     ],
 )
 def test_a_metric_that_cannot_judge_y_is_known_before_any_fit(made, y, metric, message, monkeypatch):
-    def seat(*arguments):
+    def fit_members(*arguments):
         raise AssertionError("A member was fitted.")
 
-    monkeypatch.setattr(made, "_seat", seat)
+    monkeypatch.setattr(made, "_fit_members", fit_members)
     with pytest.raises(ValueError, match=message) as caught:
         made(["booster"], scoring=metric).fit(NUMBERS, y)
     assert len(str(caught.value).splitlines()) == 1

@@ -11,7 +11,7 @@ from sklearn.svm import LinearSVC
 import committee
 from committee import CommitteeClassifier
 from committee.assembling.leaderboard import honest_decision
-from committee.assembling.member_fits import Seated
+from committee.assembling.member_fits import MemberFit
 from committee.assembling.named_members import Member
 from committee.automatic import automatic_committee as committee_module
 from committee.automatic.automatic_committee import who_counts
@@ -19,7 +19,7 @@ from committee.automatic.limits import LEAST_FOR_RULE, Clock
 from committee.automatic.portfolio import Size, portfolio
 from committee.combining.selection.greedy_selection import GreedyRule
 from committee.combining.weighted_rules import CAWPERule
-from committee.members.training_set import Lesson
+from committee.members.training_set import TrainingSet
 from committee.metrics.row_losses import NoValueError
 from committee.running.local_runners import SerialRunner
 from committee.task import Classification
@@ -235,12 +235,12 @@ def test_with_a_limit_of_time_everybody_may_sit_and_those_who_count_go_on():
     assert len(portfolio(size, "fast", has_limit=True)) == len(portfolio(size, "fast"))
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 300)
-    lesson = Lesson.of(Classification, rng.normal(size=(300, 2)), y, None, None)
+    training = TrainingSet.of(Classification, rng.normal(size=(300, 2)), y, None, None)
     right = np.stack([1 - y, y], axis=1)
     rows = np.arange(300)
     said = {"noise": np.full((300, 2), 0.5), "good": 0.3 + 0.4 * right, "best": 0.1 + 0.8 * right}
-    seated = [Seated(Member(name, None), [None], [(rows, votes)]) for name, votes in said.items()]
-    assert who_counts(seated, lesson) == ["best"]
+    fitted = [MemberFit(Member(name, None), [None], [(rows, votes)]) for name, votes in said.items()]
+    assert who_counts(fitted, training) == ["best"]
 
 
 def test_time_that_the_rule_does_not_need_is_for_fits():

@@ -83,7 +83,7 @@ def test_rows_are_timed_in_turn():
 
 def test_what_refit_full_returns_can_be_pruned_too():
     smaller = AUTOMATIC.refit_full(X, Y).prune(X, max_latency=1000)
-    assert all(len(seat.models) == 1 for seat in smaller._seats)
+    assert all(len(member.models) == 1 for member in smaller._fitted_members)
 
 
 def test_a_row_of_any_columns_can_be_timed():

@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.datasets import load_iris
 
 from committee.automatic.automatic_committee import Repeats, n_folds_of
-from committee.members.training_set import Lesson
+from committee.members.training_set import TrainingSet
 from committee.task import Classification
 
 X, Y = load_iris(return_X_y=True)
@@ -12,8 +12,8 @@ WEIGHTS = np.where(np.arange(150) % 10 == 0, 0.0, 1.0)
 
 
 def repeats_of(weights=None, groups=None, seed=0):
-    lesson = Lesson.of(Classification, X, Y, weights, groups)
-    return Repeats.drawn(5, lesson, 3, np.random.default_rng(seed))
+    training = TrainingSet.of(Classification, X, Y, weights, groups)
+    return Repeats.drawn(5, training, 3, np.random.default_rng(seed))
 
 
 def test_every_row_that_counts_is_held_out_once_each_time():

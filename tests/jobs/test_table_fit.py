@@ -39,9 +39,9 @@ def test_any_frame_gives_the_same_model(frame):
 @pytest.mark.parametrize("dtype", [pl.Categorical, pl.Enum(["white", "red", "blue"])], ids=str)
 def test_categories_of_polars_are_categories(dtype):
     frame = pl.DataFrame(columns()).with_columns(pl.col("colour").cast(dtype))
-    lesson = read_training_table(frame, "kind", None, None, None, None)
-    assert [each.kind.value for each in lesson.guesses] == ["number", "category"]
-    assert lesson.X["colour"].to_pylist() == columns()["colour"]
+    training = read_training_table(frame, "kind", None, None, None, None)
+    assert [each.kind.value for each in training.guesses] == ["number", "category"]
+    assert training.X["colour"].to_pylist() == columns()["colour"]
 
 
 def test_another_rule_remembers_the_table_and_the_target():
@@ -115,15 +115,15 @@ def test_columns_that_are_asked_for_may_have_a_type_that_is_left_out(tmp_path, s
     path = tmp_path / f"t.{suffix}"
     frame.to_csv(path, index=False) if suffix == "csv" else frame.to_parquet(path)
     types = dict.fromkeys(["patient", "weight", "kind"], kind)
-    lesson = read_training_table(path, "kind", None, types, "patient", "weight")
-    assert len(set(lesson.groups)) == 9 and set(lesson.weights) == {1.5}
-    assert lesson.task == "classification" and lesson.X.column_names == ["size", "colour"]
+    training = read_training_table(path, "kind", None, types, "patient", "weight")
+    assert len(set(training.groups)) == 9 and set(training.weights) == {1.5}
+    assert training.task == "classification" and training.X.column_names == ["size", "colour"]
 
 
 def test_decimals_of_a_database_are_learnt():
     prices = [decimal.Decimal(f"{100 + i}.25") for i in range(N_ROWS)]
-    lesson = read_training_table(pa.table({**columns(), "price": prices}), "price", None, None, None, None)
-    assert lesson.task == "regression" and lesson.y[0] == 100.25
+    training = read_training_table(pa.table({**columns(), "price": prices}), "price", None, None, None, None)
+    assert training.task == "regression" and training.y[0] == 100.25
 
 
 def test_a_sign_without_proof_is_read_as_in_the_fit(tmp_path):
@@ -166,10 +166,10 @@ def test_of_thousands_of_columns_that_are_left_out_some_are_told_of():
 def test_a_date_is_read_as_seconds():
     dates = [f"2024-01-{1 + i % 28:02d}" for i in range(N_ROWS)]
     table = pa.table({"when": pa.array(dates).cast(pa.timestamp("s")), **columns()})
-    lesson = read_training_table(table, "kind", None, None, None, None)
+    training = read_training_table(table, "kind", None, None, None, None)
     model = committee.fit(table, "kind", **FAST)
     assert model.schema_.columns[0].kind.value == "date"
-    assert {each.name: each.kind.value for each in lesson.guesses}["when"] == "date"
+    assert {each.name: each.kind.value for each in training.guesses}["when"] == "date"
 
 
 @pytest.mark.parametrize(

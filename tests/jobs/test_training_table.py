@@ -9,7 +9,7 @@ from committee.jobs.training_table import read_training_table
 SIZES = [(7 * i) % 40 / 4 for i in range(60)]
 
 
-def lesson(target="y", task=None, weights=None, groups=None, **columns):
+def training(target="y", task=None, weights=None, groups=None, **columns):
     table = {"size": SIZES, "y": [i % 2 for i in range(60)], **columns}
     return read_training_table(pa.table(table), target, task, None, groups, weights)
 
@@ -21,20 +21,20 @@ def with_stray(values, stray="many"):
 def test_the_value_that_makes_a_column_of_numbers_text_is_told():
     told = "row 8 has 'many', and nearly all other values are numbers. Correct it, or leave the cell empty."
     prices = with_stray([i / 8 for i in range(60)])
-    assert lesson(price=prices).notes == (f"Column 'price' is left out: {told}",)
+    assert training(price=prices).notes == (f"Column 'price' is left out: {told}",)
     ages = with_stray([i % 30 for i in range(60)])
-    assert lesson(age=ages).notes == (f"Column 'age' is taken for a category: {told}",)
-    found = lesson("age", age=ages)
+    assert training(age=ages).notes == (f"Column 'age' is taken for a category: {told}",)
+    found = training("age", age=ages)
     assert found.task == "classification" and f"Column 'age' is taken for a category: {told}" in found.notes
 
 
 def test_groups_may_be_numbers_and_words():
-    assert lesson(groups="patient", patient=with_stray([i % 30 for i in range(60)])).notes == ()
+    assert training(groups="patient", patient=with_stray([i % 30 for i in range(60)])).notes == ()
 
 
 def test_an_error_shows_the_value_that_is_no_number():
     prices = with_stray([i / 8 for i in range(60)])
     with pytest.raises(BadTable, match="'price' holds text, such as 'many', and regression needs numbers"):
-        lesson("price", "regression", price=prices)
+        training("price", "regression", price=prices)
     with pytest.raises(BadTable, match="'price' is to be the weights, and holds text, such as 'many'"):
-        lesson(weights="price", price=prices)
+        training(weights="price", price=prices)

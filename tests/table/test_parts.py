@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 import committee
 from committee.assembling import member_fits
 from committee.assembling.named_members import encoded
-from committee.members.training_set import Lesson
+from committee.members.training_set import TrainingSet
 from committee.table import read, to_codes
 from committee.table.schema import PartColumns, take_rows
 from committee.table.source import Source, open_source
@@ -108,12 +108,12 @@ def test_a_committee_of_parts_is_that_of_copies(monkeypatch):
 
 
 def test_votes_in_blocks_of_rows_are_those_on_all_of_them(monkeypatch):
-    lesson = Lesson.of(Classification, FRAME, Y, None, None)
+    training = TrainingSet.of(Classification, FRAME, Y, None, None)
     rest = np.setdiff1d(np.arange(N_ROWS), ROWS)
     booster = committee.GradientBoostingClassifier(20, random_state=0)
 
     def votes():
-        return member_fits.fit_fold(lesson, booster, None, True, ROWS, rest, True)[2]
+        return member_fits.fit_fold(training, booster, None, True, ROWS, rest, True)[2]
 
     whole = votes()
     monkeypatch.setattr(member_fits, "MANY_VALUES", 50)

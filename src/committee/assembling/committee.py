@@ -1,6 +1,6 @@
 """The one body of all committees: their parameters, members, honest votes and a rule.
 
-`fit` seats the members (`member_fits`) and makes honest votes of the rows that folds hold out, if the rule
+`fit` fits the members (`member_fits`) and makes honest votes of the rows that folds hold out, if the rule
 learns from them; the rule is then fitted. What a committee of one kind adds is its rule.
 """
 
@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator
 from committee import running
 from committee.assembling.calibration import CALIBRATION, METHODS, Calibration, Curves
 from committee.assembling.fitted_committee import Assembled
-from committee.assembling.member_fits import Plan, Seated, n_fits, seat, take_prefit
+from committee.assembling.member_fits import MemberFit, Plan, fit_members, n_fits, take_prefit
 from committee.assembling.named_members import Member, members_of
 from committee.combining.adjusted_rule import AdjustedRule
 from committee.combining.bayesian_rules import BayesianAveragingRule
@@ -33,7 +33,7 @@ from committee.members.member_view import look_at_rows
 from committee.members.member_votes import gives_scores
 from committee.members.seeds import generator_of, seeded, seeded_split
 from committee.members.table_encoder import new_encoder
-from committee.members.training_set import Lesson
+from committee.members.training_set import TrainingSet
 from committee.parameters import (
     Declaration,
     anything,
@@ -251,40 +251,40 @@ class Committee(CallbackSupportMixin, CommitteeParameters, Assembled):
         self
         """
         check_parameters(self)
-        lesson = Lesson.of(self._task_type, X, y, sample_weight, groups)
-        members = members_of(self.estimators, self.columns, lesson.schema, lesson.are_classes)
+        training = TrainingSet.of(self._task_type, X, y, sample_weight, groups)
+        members = members_of(self.estimators, self.columns, training.schema, training.are_classes)
         self._check_names(members)
         rng = generator_of(self.random_state)
         rule = seeded(self._new_rule(), rng)
-        if lesson.is_open:
-            check_rule(rule, len(members), lesson.task, is_weighted=differ(lesson.weights))
-            self._check_calibrate(rule, lesson)
+        if training.is_open:
+            check_rule(rule, len(members), training.task, is_weighted=differ(training.weights))
+            self._check_calibrate(rule, training)
         if isinstance(self.cv, str):
             calls = task_calls(self, X, y, "member", len(members))
             folds: list[Fold] = []
             as_scores = self._calibration() is not None
-            seated = take_prefit(members, lesson, as_scores, on_error=self.on_error)
+            fitted = take_prefit(members, training, as_scores, on_error=self.on_error)
             if calls:
                 calls.tell(len(members))
         else:
             members = [replace(each, estimator=seeded(each.estimator, rng)) for each in members]
-            folds = self._folds(lesson, rule, rng)
-            plan = self._plan(lesson, folds)
-            calls = task_calls(self, X, y, plan.what, n_fits(members, lesson, plan))
-            seated = self._seat(members, lesson, plan, calls)
-        rule = for_seated(rule, members, seated)
-        honest = honest_of(seated, lesson, folds)
-        calibrations = calibrate(self._calibration(), seated, honest)
+            folds = self._folds(training, rule, rng)
+            plan = self._plan(training, folds)
+            calls = task_calls(self, X, y, plan.what, n_fits(members, training, plan))
+            fitted = self._fit_members(members, training, plan, calls)
+        rule = for_fitted(rule, members, fitted)
+        honest = honest_of(fitted, training, folds)
+        calibrations = calibrate(self._calibration(), fitted, honest)
         encoder = None
         if honest is not None:
             if rule._looks_at_X():
-                encoder, honest = look_at_rows(honest, lesson.X)
+                encoder, honest = look_at_rows(honest, training.X)
             honest.teach(rule)
-        elif lesson.is_open and rule._looks_at_X():
-            encoder = new_encoder().fit(lesson.X, sample_weight=lesson.weights)
-        self._keep_members(lesson, seated, calibrations)
+        elif training.is_open and rule._looks_at_X():
+            encoder = new_encoder().fit(training.X, sample_weight=training.weights)
+        self._keep_members(training, fitted, calibrations)
         self._honest, self._encoder = honest, encoder
-        self.rule_ = rule if lesson.is_open else None
+        self.rule_ = rule if training.is_open else None
         if calls:
             calls.end(lambda: self.__dict__)
         return self
@@ -306,11 +306,11 @@ class Committee(CallbackSupportMixin, CommitteeParameters, Assembled):
         """Return the method of calibration; members by default are calibrated as in the CAWPE paper."""
         return CALIBRATION if self.estimators is None and self.calibrate is None else self.calibrate
 
-    def _check_calibrate(self, rule: Rule, lesson: Lesson) -> None:
+    def _check_calibrate(self, rule: Rule, training: TrainingSet) -> None:
         """Raise if scores are to be calibrated, and there is nothing to do it by."""
         if self.calibrate is None:
             return
-        if not lesson.are_classes:
+        if not training.are_classes:
             raise ValueError(
                 f"calibrate={self.calibrate!r} makes probabilities, and numbers need none. Set it to None."
             )
@@ -320,25 +320,27 @@ class Committee(CallbackSupportMixin, CommitteeParameters, Assembled):
                 "Set cv=5, or calibrate=None."
             )
 
-    def _folds(self, lesson: Lesson, rule: Rule, rng: np.random.Generator) -> list[Fold]:
+    def _folds(self, training: TrainingSet, rule: Rule, rng: np.random.Generator) -> list[Fold]:
         cv = N_FOLDS if self.cv is None and rule.needs_fit else seeded_split(self.cv, rng)
-        return [] if cv is None or not lesson.is_open else lesson.folds(cv)
+        return [] if cv is None or not training.is_open else training.folds(cv)
 
-    def _plan(self, lesson: Lesson, folds: list[Fold]) -> Plan:
+    def _plan(self, training: TrainingSet, folds: list[Fold]) -> Plan:
         cv = N_FOLDS if self.cv is None else self.cv
-        uses_bags = bool(self.out_of_bag) and bags_will_do(cv, lesson.groups)
+        uses_bags = bool(self.out_of_bag) and bags_will_do(cv, training.groups)
         return Plan(folds, bool(self.refit), uses_bags, as_scores=self._calibration() is not None)
 
-    def _seat(
-        self, members: list[Member], lesson: Lesson, plan: Plan, calls: TaskCalls | None
-    ) -> list[Seated]:
-        n_total, name = n_fits(members, lesson, plan), type(self).__name__
+    def _fit_members(
+        self, members: list[Member], training: TrainingSet, plan: Plan, calls: TaskCalls | None
+    ) -> list[MemberFit]:
+        n_total, name = n_fits(members, training, plan), type(self).__name__
         with (
             running.runner_of(self.runner, self.n_jobs) as run,
             running.Work(f"{plan.what}s", name, n_total, verbose=int(self.verbose)) as work,
         ):
             # Folds that are left out would leave rows without votes: a callback cannot end the fit.
-            return seat(members, lesson, plan, run, on_error=self.on_error, tell=telling(work, calls))
+            return fit_members(
+                members, training, plan, run, on_error=self.on_error, tell=telling(work, calls)
+            )
 
     def _another(self, rule: object) -> Assembled:
         from committee.assembling.rule_committees import VotingClassifier, VotingRegressor
@@ -351,10 +353,10 @@ class Committee(CallbackSupportMixin, CommitteeParameters, Assembled):
         return another
 
 
-def for_seated(rule: Rule, members: list[Member], seated: list[Seated]) -> Rule:
+def for_fitted(rule: Rule, members: list[Member], fitted: list[MemberFit]) -> Rule:
     """Give a rule the weights or priors of those members alone that were fitted."""
     names = [each.name for each in members]
-    return for_places(rule, len(members), [names.index(each.member.name) for each in seated])
+    return for_places(rule, len(members), [names.index(each.member.name) for each in fitted])
 
 
 def for_places(rule: Rule, n_members: int, places: list[int]) -> Rule:
@@ -372,24 +374,24 @@ def for_places(rule: Rule, n_members: int, places: list[int]) -> Rule:
     return rule
 
 
-def honest_of(seated: list[Seated], lesson: Lesson, folds: list[Fold]) -> HonestVotes | None:
+def honest_of(fitted: list[MemberFit], training: TrainingSet, folds: list[Fold]) -> HonestVotes | None:
     """Return the honest votes of members that were fitted in folds, in bags or elsewhere."""
-    if not lesson.is_open or not all(each.held_out for each in seated):
+    if not training.is_open or not all(each.held_out for each in fitted):
         return None
-    cast = [each.held_out for each in seated]
-    honest = HonestVotes.of_models(cast, lesson.task, lesson.y, lesson.weights, lesson.groups)
-    split = split_print(folds, lesson.groups) if folds else ""
-    return replace(honest, table=lesson.table, split=split)
+    cast = [each.held_out for each in fitted]
+    honest = HonestVotes.of_models(cast, training.task, training.y, training.weights, training.groups)
+    split = split_print(folds, training.groups) if folds else ""
+    return replace(honest, table=training.table, split=split)
 
 
 def calibrate(
-    method: str | None, seated: list[Seated], honest: HonestVotes | None
+    method: str | None, fitted: list[MemberFit], honest: HonestVotes | None
 ) -> list[Calibration | None]:
     """Calibrate each member that votes by scores; its honest scores become honest votes."""
-    found: list[Calibration | None] = [None] * len(seated)
+    found: list[Calibration | None] = [None] * len(fitted)
     if honest is None or method is None or honest.votes.shape[2] == 1:
         return found
-    for place, each in enumerate(seated):
+    for place, each in enumerate(fitted):
         if gives_scores(each.member.estimator):
             curves = Curves.of(method, honest, place, [rows for rows, _ in each.held_out])
             honest.votes[place] = curves.honest_votes(honest.votes[place], honest.rows)

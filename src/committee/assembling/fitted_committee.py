@@ -1,6 +1,6 @@
 """A committee that is fitted: its members vote, its rule decides, and both can be judged and changed.
 
-In: seats, honest votes and a rule. Out: votes, decisions, a leaderboard, the committee with another rule.
+In: fitted members, honest votes and a rule. Out: votes, decisions, a leaderboard, and copies with another rule.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from committee.assembling.calibration import Calibration
 from committee.assembling.leaderboard import Leaderboard, leaderboard_of
-from committee.assembling.member_fits import Seated
-from committee.assembling.named_members import Seat
+from committee.assembling.member_fits import MemberFit
+from committee.assembling.named_members import FittedMember
 from committee.combining.rule import Rule, check_rule, differ
 from committee.combining.rule_registry import as_rule
 from committee.learners.voter import Tabular
 from committee.members.member_view import look_at_rows
 from committee.members.seeds import generator_of, seeded
 from committee.members.table_encoder import TableEncoder, fitted_rule
-from committee.members.training_set import Lesson, in_order
+from committee.members.training_set import TrainingSet, in_order
 from committee.saving import Fields
 from committee.saving.predictors.deciders import decided_by_fold, folds_of_rule
 from committee.saving.saveable import fingerprint
-from committee.saving.states.committee_states import CommitteeState, SeatState, votes_like
+from committee.saving.states.committee_states import CommitteeState, MemberState, votes_like
 from committee.saving.states.state import KeptRule
 from committee.table.input_types import RandomState, TableLike
 from committee.table.source import Source, open_source
@@ -37,7 +37,7 @@ ONE_CLASS = "y had one class, so there is nothing to decide."
 # What a file keeps of honest votes.
 KEPT_OF_HONEST = ("votes", "y", "weights", "groups", "rows", "X", "table", "split")
 # What a fit leaves besides attributes that end with an underscore.
-LEARNT = ("_task", "_seats", "_honest", "_encoder", "_data", "_origin")
+LEARNT = ("_task", "_fitted_members", "_honest", "_encoder", "_data", "_origin")
 
 
 class NoHonestVotesError(ValueError, AttributeError):
@@ -64,7 +64,7 @@ class Assembled(TransformerMixin, Tabular):
     """
 
     random_state: RandomState
-    _seats: list[Seat]
+    _fitted_members: list[FittedMember]
     _honest: HonestVotes | None
     _encoder: TableEncoder | None
     rule_: Rule | None
@@ -121,9 +121,11 @@ class Assembled(TransformerMixin, Tabular):
         """
         check_is_fitted(self)
         if isinstance(self._task, Classification):
-            names = [f"{seat.name}_{label}" for seat in self._seats for label in self._task.classes]
+            names = [
+                f"{member.name}_{label}" for member in self._fitted_members for label in self._task.classes
+            ]
         else:
-            names = [seat.name for seat in self._seats]
+            names = [member.name for member in self._fitted_members]
         return np.array(names, dtype=object)
 
     def recombine(self, rule: object, X: TableLike | None = None) -> Assembled:
@@ -161,7 +163,7 @@ class Assembled(TransformerMixin, Tabular):
         if self.rule_ is not None:
             made = another._adjusted(seeded(as_rule(rule), generator_of(self.random_state)))
             is_weighted = self._honest is not None and differ(self._honest.weights)
-            check_rule(made, len(self._seats), self._task, is_weighted=is_weighted)
+            check_rule(made, len(self._fitted_members), self._task, is_weighted=is_weighted)
             another._fit_rule(made, X)
         return another
 
@@ -242,7 +244,7 @@ class Assembled(TransformerMixin, Tabular):
         scoring = self._usual_scoring() if scoring is None else scoring
         if X is not None:
             _, honest = look_at_rows(honest, self._table_of_fit(X))
-        names = [seat.name for seat in self._seats]
+        names = [member.name for member in self._fitted_members]
         return leaderboard_of(honest, names, rules, scoring, self.random_state, self.rule_)
 
     def _usual_scoring(self) -> object:
@@ -253,12 +255,14 @@ class Assembled(TransformerMixin, Tabular):
     def estimators_(self) -> list[BaseEstimator | list[BaseEstimator]]:
         """The fitted members; with `refit=False`, the fold models of each."""
         check_is_fitted(self)
-        return [seat.models[0] if len(seat.models) == 1 else seat.models for seat in self._seats]
+        return [
+            member.models[0] if len(member.models) == 1 else member.models for member in self._fitted_members
+        ]
 
     @property
     def named_estimators_(self) -> dict[str, BaseEstimator | list[BaseEstimator]]:
         """The fitted members by name."""
-        return dict(zip([seat.name for seat in self._seats], self.estimators_, strict=True))
+        return dict(zip([member.name for member in self._fitted_members], self.estimators_, strict=True))
 
     @property
     def weights_(self) -> np.ndarray:
@@ -290,14 +294,14 @@ class Assembled(TransformerMixin, Tabular):
         return rule
 
     def _keep_members(
-        self, lesson: Lesson, seated: list[Seated], calibrations: list[Calibration | None]
+        self, training: TrainingSet, fitted: list[MemberFit], calibrations: list[Calibration | None]
     ) -> None:
         """Become a committee of fitted members."""
-        self._keep_task(lesson.schema, lesson.task)
-        self._data = lesson.data
-        self._seats = [
-            Seat(each.member.name, each.models, each.member.columns, calibration)
-            for each, calibration in zip(seated, calibrations, strict=True)
+        self._keep_task(training.schema, training.task)
+        self._data = training.data
+        self._fitted_members = [
+            FittedMember(each.member.name, each.models, each.member.columns, calibration)
+            for each, calibration in zip(fitted, calibrations, strict=True)
         ]
 
     def _fit_rule(self, rule: Rule, X: TableLike) -> None:
@@ -343,9 +347,9 @@ class Assembled(TransformerMixin, Tabular):
         return votes
 
     def _votes_by_fold(self, source: Source, n_folds: int) -> np.ndarray:
-        shape = (n_folds, len(self._seats), source.n_rows, self._task.n_outputs)
+        shape = (n_folds, len(self._fitted_members), source.n_rows, self._task.n_outputs)
         votes: np.ndarray = np.empty(shape, dtype=dtype_of(self._task))
-        for place, each in enumerate(self._seats):
+        for place, each in enumerate(self._fitted_members):
             votes[:, place] = each.votes_by_fold(source, self._task, n_folds)
         return votes
 
@@ -357,23 +361,23 @@ class Assembled(TransformerMixin, Tabular):
         if self.rule_ is None:
             return np.ones((source.n_rows, 1))
         matrix = None if self._encoder is None else self._encoder.transform(source)
-        n_folds = folds_of_rule(self.rule_, [len(seat.models) for seat in self._seats])
+        n_folds = folds_of_rule(self.rule_, [len(member.models) for member in self._fitted_members])
         return decided_by_fold(self.rule_, self._votes_by_fold(source, n_folds), matrix)
 
     def _state(self) -> CommitteeState:
-        seats = [
-            SeatState(
-                seat.name,
-                seat.models,
-                seat.columns,
-                None if seat.calibration is None else vars(seat.calibration),
+        fitted_members = [
+            MemberState(
+                member.name,
+                member.models,
+                member.columns,
+                None if member.calibration is None else vars(member.calibration),
             )
-            for seat in self._seats
+            for member in self._fitted_members
         ]
-        return CommitteeState(self.schema_, self._task, seats, KeptRule(self.rule_, self._encoder))
+        return CommitteeState(self.schema_, self._task, fitted_members, KeptRule(self.rule_, self._encoder))
 
     def _has_learnt(self) -> bool:
-        return "_seats" in self.__dict__
+        return "_fitted_members" in self.__dict__
 
     def _learnt(self) -> dict[str, object]:
         honest = None
@@ -389,22 +393,24 @@ class Assembled(TransformerMixin, Tabular):
     def _take_learnt(self, fields: Fields) -> None:
         state = CommitteeState.take(fields, self._task_type)
         self._keep_task(state.schema, state.task)
-        self._seats = [self._seat_of(seat, fields) for seat in state.seats]
+        self._fitted_members = [self._fitted_member_of(member, fields) for member in state.fitted_members]
         honest = fields.optional_fields("honest")
         self._honest = None if honest is None else self._take_honest(honest)
-        self.rule_, self._encoder = fitted_rule(state.kept, len(self._seats), self.n_features_in_, self._task)
+        self.rule_, self._encoder = fitted_rule(
+            state.kept, len(self._fitted_members), self.n_features_in_, self._task
+        )
 
-    def _seat_of(self, state: SeatState, fields: Fields) -> Seat:
+    def _fitted_member_of(self, state: MemberState, fields: Fields) -> FittedMember:
         n_columns = self.n_features_in_ if state.columns is None else len(state.columns)
         for model in state.models:
             fits = votes_like(model, n_columns, self._task)
             fields.require(fits, f"the member {state.name!r} votes on another table")
         curve = state.calibration
         calibration = None if curve is None else Calibration.take(Fields(curve), self._task.n_outputs)
-        return Seat(state.name, state.models, state.columns, calibration)
+        return FittedMember(state.name, state.models, state.columns, calibration)
 
     def _take_honest(self, fields: Fields) -> HonestVotes:
-        shape = (len(self._seats), None, self._task.n_outputs)
+        shape = (len(self._fitted_members), None, self._task.n_outputs)
         votes = fields.array("votes", dtype_of(self._task), shape)
         n_rows = votes.shape[1]
         are_classes = isinstance(self._task, Classification)

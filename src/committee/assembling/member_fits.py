@@ -25,7 +25,7 @@ from committee.members.member_fit import fit_member
 from committee.members.member_tasks import naming
 from committee.members.member_votes import gives_scores, votes_of
 from committee.members.table_encoder import TableEncoder
-from committee.members.training_set import Lesson
+from committee.members.training_set import TrainingSet
 from committee.running import Runner, Task, TaskError
 from committee.sampling.bagging.bagging import Bagging
 from committee.sampling.forest.forest import Forest
@@ -76,7 +76,7 @@ class Plan:
 
 
 @dataclass(frozen=True, eq=False)
-class Seated:
+class MemberFit:
     """A member that is fitted.
 
     Parameters
@@ -93,21 +93,21 @@ class Seated:
     held_out: list[tuple[np.ndarray, np.ndarray]]
 
 
-def seat(
+def fit_members(
     members: list[Member],
-    lesson: Lesson,
+    training: TrainingSet,
     plan: Plan,
     run: Runner,
     *,
     on_error: str,
     tell: Callable[[int], object],
-) -> list[Seated]:
+) -> list[MemberFit]:
     """Fit all members.
 
     Parameters
     ----------
     members : list of Member
-    lesson : Lesson
+    training : TrainingSet
     plan : Plan
     run : Runner
     on_error : {"raise", "drop"}
@@ -116,28 +116,30 @@ def seat(
 
     Returns
     -------
-    list of Seated
+    list of MemberFit
         In the order of the members, without those that were dropped.
     """
-    shared = run.put(lesson)
+    shared = run.put(training)
     tasks = {}
     for place, member in enumerate(members):
-        for name, function, arguments in fits_of(member, lesson, plan):
+        for name, function, arguments in fits_of(member, training, plan):
             task = run.submit(
                 function, shared, member.estimator, member.columns, plan.as_scores, *arguments, name=name
             )
             tasks[task] = place
     failures = carry_out(tasks, run, on_error=on_error, tell=tell)
     warn_of_dropped(members, failures)
-    seated = {place: Seated(member, [], []) for place, member in enumerate(members) if place not in failures}
+    fitted = {
+        place: MemberFit(member, [], []) for place, member in enumerate(members) if place not in failures
+    }
     for task, place in tasks.items():
-        if place in seated:
+        if place in fitted:
             model, rows, votes = task.result()
             if model is not None:
-                seated[place].models.append(model)
+                fitted[place].models.append(model)
             if rows is not None:
-                seated[place].held_out.append((rows, votes))
-    return list(seated.values())
+                fitted[place].held_out.append((rows, votes))
+    return list(fitted.values())
 
 
 def carry_out(
@@ -186,13 +188,13 @@ def carry_out(
     return failures
 
 
-def n_fits(members: list[Member], lesson: Lesson, plan: Plan) -> int:
+def n_fits(members: list[Member], training: TrainingSet, plan: Plan) -> int:
     """Count the fits."""
-    return sum(1 for member in members for _ in fits_of(member, lesson, plan))
+    return sum(1 for member in members for _ in fits_of(member, training, plan))
 
 
 def fits_of(
-    member: Member, lesson: Lesson, plan: Plan
+    member: Member, training: TrainingSet, plan: Plan
 ) -> Iterator[tuple[str, Callable[..., Fit], tuple[object, ...]]]:
     """Yield the fits of one member: a name, a function and its last arguments."""
     if plan.folds and plan.uses_bags and has_bags(member.estimator):
@@ -212,7 +214,7 @@ def has_bags(estimator: BaseEstimator) -> bool:
 
 
 def fit_fold(
-    lesson: Lesson,
+    training: TrainingSet,
     estimator: BaseEstimator,
     columns: list[int] | None,
     as_scores: bool,
@@ -221,18 +223,18 @@ def fit_fold(
     keeps: bool,
 ) -> HeldOut:
     """Fit on some rows and vote on others; return the model if it is kept, the others and the votes."""
-    X = take_columns(lesson.X, columns)
-    model = fitted(estimator, lesson, X, train)
-    dtype, as_scores = dtype_of(lesson.task), as_scores and gives_scores(estimator)
+    X = take_columns(training.X, columns)
+    model = fitted(estimator, training, X, train)
+    dtype, as_scores = dtype_of(training.task), as_scores and gives_scores(estimator)
     votes: list[np.ndarray] = [
-        votes_of(model, take_rows(X, rows), lesson.task, as_scores=as_scores).astype(dtype)
+        votes_of(model, take_rows(X, rows), training.task, as_scores=as_scores).astype(dtype)
         for rows in blocks_of(held_out, X.shape[1])
     ]
     return model if keeps else None, held_out, votes[0] if len(votes) == 1 else np.concatenate(votes)
 
 
 def cast_ballot(
-    shared: tuple[Lesson, TableLike | None],
+    shared: tuple[TrainingSet, TableLike | None],
     member: Member,
     recipe: str,
     fold: int | None,
@@ -240,18 +242,18 @@ def cast_ballot(
     held_out: np.ndarray | None,
 ) -> Ballot:
     """Fit a member, and let the model vote on the rows that it has not seen, and on the test rows."""
-    lesson, X_test = shared
+    training, X_test = shared
     estimator, columns = member.estimator, member.columns
     if train is None or held_out is None:
-        model, rows, votes = fit_in_bags(lesson, estimator, columns, False)
+        model, rows, votes = fit_in_bags(training, estimator, columns, False)
     else:
-        model, rows, votes = fit_fold(lesson, estimator, columns, True, train, held_out, True)
-    are_scores = lesson.are_classes and gives_scores(estimator)
+        model, rows, votes = fit_fold(training, estimator, columns, True, train, held_out, True)
+    are_scores = training.are_classes and gives_scores(estimator)
     ballot = Ballot(member.name, fold, rows, votes, None, recipe, are_scores=are_scores)
     if X_test is None:
         return ballot
-    test_votes = votes_of(model, take_columns(X_test, columns), lesson.task, as_scores=are_scores)
-    return replace(ballot, test_votes=test_votes.astype(dtype_of(lesson.task)))
+    test_votes = votes_of(model, take_columns(X_test, columns), training.task, as_scores=are_scores)
+    return replace(ballot, test_votes=test_votes.astype(dtype_of(training.task)))
 
 
 def blocks_of(rows: np.ndarray, n_columns: int) -> list[np.ndarray]:
@@ -266,39 +268,41 @@ def blocks_of(rows: np.ndarray, n_columns: int) -> list[np.ndarray]:
     return [rows[begin : begin + n_at_once] for begin in range(0, max(1, len(rows)), n_at_once)]
 
 
-def fit_all(lesson: Lesson, estimator: BaseEstimator, columns: list[int] | None, as_scores: bool) -> Fit:
+def fit_all(
+    training: TrainingSet, estimator: BaseEstimator, columns: list[int] | None, as_scores: bool
+) -> Fit:
     """Fit on all rows; return the model, and no votes."""
-    X = take_columns(lesson.X, columns)
-    return fitted(estimator, lesson, X, lesson.rows), None, None
+    X = take_columns(training.X, columns)
+    return fitted(estimator, training, X, training.rows), None, None
 
 
 def fit_in_bags(
-    lesson: Lesson, estimator: BaseEstimator, columns: list[int] | None, as_scores: bool
+    training: TrainingSet, estimator: BaseEstimator, columns: list[int] | None, as_scores: bool
 ) -> HeldOut:
     """Fit on all rows; return the model, the rows that some tree has not seen, and the votes on them."""
-    X = take_columns(lesson.X, columns)
-    rows = lesson.rows
+    X = take_columns(training.X, columns)
+    rows = training.rows
     with warnings.catch_warnings():
         # Rows that all trees have seen are left out of what the rule learns from.
         warnings.filterwarnings("ignore", "Every (tree|member) has seen every row", UserWarning)
-        model = fitted(clone(estimator).set_params(oob_score=True), lesson, X, rows)
-    if isinstance(lesson.task, Classification):
-        votes = np.zeros((len(rows), lesson.task.n_outputs))
-        votes[:, np.searchsorted(lesson.task.classes, model.classes_)] = model.oob_decision_function_
+        model = fitted(clone(estimator).set_params(oob_score=True), training, X, rows)
+    if isinstance(training.task, Classification):
+        votes = np.zeros((len(rows), training.task.n_outputs))
+        votes[:, np.searchsorted(training.task.classes, model.classes_)] = model.oob_decision_function_
     else:
         votes = model.oob_prediction_[:, None]
     is_voted = ~np.isnan(votes).any(axis=1)
-    return model, rows[is_voted], votes[is_voted].astype(dtype_of(lesson.task))
+    return model, rows[is_voted], votes[is_voted].astype(dtype_of(training.task))
 
 
-def fitted(estimator: BaseEstimator, lesson: Lesson, X: TableLike, rows: np.ndarray) -> BaseEstimator:
+def fitted(estimator: BaseEstimator, training: TrainingSet, X: TableLike, rows: np.ndarray) -> BaseEstimator:
     """Fit a clone of an estimator on some rows."""
-    answers, weights, groups = lesson.answers, lesson.weights, lesson.groups
+    answers, weights, groups = training.answers, training.weights, training.groups
     # To count them is not enough: rows that were drawn may be many, and not all.
-    if not np.array_equal(rows, np.arange(lesson.n_rows)):
+    if not np.array_equal(rows, np.arange(training.n_rows)):
         X, answers = rows_for(estimator, X, rows), answers[rows]
         weights, groups = (None if each is None else each[rows] for each in (weights, groups))
-    return fit_member(estimator, X, answers, weights, groups, are_classes=lesson.are_classes)
+    return fit_member(estimator, X, answers, weights, groups, are_classes=training.are_classes)
 
 
 def rows_for(estimator: BaseEstimator, X: Any, rows: np.ndarray) -> TableLike:
@@ -322,33 +326,35 @@ def reads_columns(estimator: BaseEstimator) -> bool:
     return isinstance(estimator, Rounds | Network)
 
 
-def take_prefit(members: list[Member], lesson: Lesson, as_scores: bool, *, on_error: str) -> list[Seated]:
+def take_prefit(
+    members: list[Member], training: TrainingSet, as_scores: bool, *, on_error: str
+) -> list[MemberFit]:
     """Let members that are fitted vote on the rows that are given."""
-    seated: list[Seated] = []
+    fitted: list[MemberFit] = []
     failures: dict[int, BaseException] = {}
     for place, member in enumerate(members):
         try:
-            seated.append(take_fitted(member, lesson, as_scores))
+            fitted.append(take_fitted(member, training, as_scores))
         except Exception as error:
             if on_error == "raise":
                 raise
             failures[place] = error
     warn_of_dropped(members, failures)
-    return seated
+    return fitted
 
 
-def take_fitted(member: Member, lesson: Lesson, as_scores: bool) -> Seated:
+def take_fitted(member: Member, training: TrainingSet, as_scores: bool) -> MemberFit:
     """Let a member that is fitted vote on the rows that are given."""
-    X = take_columns(lesson.X, member.columns)
+    X = take_columns(training.X, member.columns)
     with naming(f"Member {member.name!r}", "vote"):
         check_is_fitted(member.estimator, msg=NOT_FITTED)
         n_columns = getattr(member.estimator, "n_features_in_", X.shape[1])
         if n_columns != X.shape[1]:
             raise ValueError(f"It was fitted on {n_columns} columns, and sees {X.shape[1]}.")
-        rows = lesson.rows
+        rows = training.rows
         as_scores = as_scores and gives_scores(member.estimator)
-        votes = votes_of(member.estimator, take_rows(X, rows), lesson.task, as_scores=as_scores)
-    return Seated(member, [member.estimator], [(rows, votes.astype(dtype_of(lesson.task)))])
+        votes = votes_of(member.estimator, take_rows(X, rows), training.task, as_scores=as_scores)
+    return MemberFit(member, [member.estimator], [(rows, votes.astype(dtype_of(training.task)))])
 
 
 def warn_of_dropped(members: list[Member], failures: dict[int, BaseException]) -> None:

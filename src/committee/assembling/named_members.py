@@ -1,7 +1,6 @@
 """The members of a committee: named estimators, the columns that each sees, and the kinds of the CAWPE paper.
 
-In: what the user passes as `estimators` and `columns`. Out: a list of `Member`, before the fit. A `Seat` is a
-fitted member, ready to vote.
+In: what the user passes as `estimators` and `columns`. Out: a list of `Member`, before the fit.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ class Member:
 
 
 @dataclass(frozen=True, eq=False)
-class Seat:
+class FittedMember:
     """A fitted member.
 
     Parameters

@@ -17,8 +17,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from committee import running
 from committee.assembling.calibration import CALIBRATION, Calibration
-from committee.assembling.committee import calibrate, for_seated, honest_of
-from committee.assembling.member_fits import Seated
+from committee.assembling.committee import calibrate, for_fitted, honest_of
+from committee.assembling.member_fits import MemberFit
 from committee.assembling.named_members import Member, seeded_by_name
 from committee.automatic.automatic_parameters import AUTO, PRESETS
 from committee.automatic.journal import Journal
@@ -32,14 +32,14 @@ from committee.automatic.rule_choice import (
     seconds_for,
     votes_in,
 )
-from committee.automatic.schedule import Telling, seat_in_time
+from committee.automatic.schedule import Telling, fit_in_time
 from committee.combining.rule import Rule, check_rule, differ
 from committee.combining.rule_registry import as_rule, rule_named
 from committee.learners import DecisionTreeClassifier
 from committee.learners.fit_session import CallbackSupportMixin, TaskCalls, task_calls, with_callbacks
 from committee.learners.voter import Classifies, Regresses
 from committee.members.seeds import LARGEST_SEED, generator_of, seeded
-from committee.members.training_set import Lesson
+from committee.members.training_set import TrainingSet
 from committee.metrics.row_losses import NoValueError
 from committee.parameters import check_parameters, declared, is_integer
 from committee.running.resources import one_blas_thread
@@ -69,23 +69,23 @@ class Repeats(Sequence[list[Fold]]):
     Parameters
     ----------
     n_folds : int
-    lesson : Lesson
+    training : TrainingSet
     seeds : ndarray of int
         One for each time.
     """
 
-    def __init__(self, n_folds: int, lesson: Lesson, seeds: np.ndarray) -> None:
-        self._n_asked, self._lesson, self._seeds = n_folds, lesson, seeds
+    def __init__(self, n_folds: int, training: TrainingSet, seeds: np.ndarray) -> None:
+        self._n_asked, self._training, self._seeds = n_folds, training, seeds
         self._last: tuple[int, list[Fold]] | None = None
 
     @classmethod
-    def drawn(cls, n_folds: int, lesson: Lesson, n_repeats: int, rng: np.random.Generator) -> Self:
+    def drawn(cls, n_folds: int, training: TrainingSet, n_repeats: int, rng: np.random.Generator) -> Self:
         """So many repeats. What is drawn from the generator does not depend on how many."""
-        return cls(n_folds, lesson, rng.integers(LARGEST_SEED, size=MOST_REPEATS)[:n_repeats])
+        return cls(n_folds, training, rng.integers(LARGEST_SEED, size=MOST_REPEATS)[:n_repeats])
 
     def first(self, n_repeats: int) -> Self:
         """The first so many of them."""
-        return type(self)(self._n_asked, self._lesson, self._seeds[:n_repeats])
+        return type(self)(self._n_asked, self._training, self._seeds[:n_repeats])
 
     def __len__(self) -> int:
         return len(self._seeds)
@@ -101,11 +101,11 @@ class Repeats(Sequence[list[Fold]]):
             return [self[each] for each in range(*number.indices(len(self)))]
         if self._last is None or self._last[0] != number:
             self._last = None  # before the next ones are drawn
-            lesson, rng = self._lesson, np.random.default_rng(self._seeds[number])
+            training, rng = self._training, np.random.default_rng(self._seeds[number])
             # Folds are kept in as few bytes as their rows need.
-            rows = lesson.rows.astype(np.int32) if lesson.n_rows <= LARGEST_SMALL else lesson.rows
+            rows = training.rows.astype(np.int32) if training.n_rows <= LARGEST_SMALL else training.rows
             folds = drawn_folds(
-                self._n_asked, rows, lesson.y, lesson.groups, rng, is_class_task=lesson.are_classes
+                self._n_asked, rows, training.y, training.groups, rng, is_class_task=training.are_classes
             )
             self._last = number, folds
         return self._last[1]
@@ -156,78 +156,78 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
         if self.tune_threshold and self._task_type is not Classification:
             raise ValueError("tune_threshold is for classes, and numbers have no threshold. Leave it out.")
         clock = Clock(None if self.time_limit is None else float(self.time_limit))
-        lesson = Lesson.of(self._task_type, X, y, sample_weight, groups)
+        training = TrainingSet.of(self._task_type, X, y, sample_weight, groups)
         rng = generator_of(self.random_state)
-        members = self._members(lesson)
+        members = self._members(training)
         rule = None if self._finds_rule() else self._adjusted(seeded(as_rule(self.rule), rng))
-        if lesson.is_open:
-            check_judges(self.scoring, lesson)
+        if training.is_open:
+            check_judges(self.scoring, training)
             if rule is not None:
-                check_rule(rule, len(members), lesson.task, is_weighted=differ(lesson.weights))
-        clock.keep_for_rule(seconds_for(len(members) * len(lesson.rows) * lesson.task.n_outputs))
-        every = self._every_repeat(lesson, rng)
-        repeats = every.first(self._n_repeats(lesson)) if isinstance(every, Repeats) else every
+                check_rule(rule, len(members), training.task, is_weighted=differ(training.weights))
+        clock.keep_for_rule(seconds_for(len(members) * len(training.rows) * training.task.n_outputs))
+        every = self._every_repeat(training, rng)
+        repeats = every.first(self._n_repeats(training)) if isinstance(every, Repeats) else every
         seed = int(rng.integers(LARGEST_SEED))
         members = [seeded_by_name(each, seed) for each in members]
         calls = task_calls(self, X, y, "fold", len(members) * n_folds_of(repeats))
-        journal = self._journal(members, lesson, every)
-        seated = self._seat(members, lesson, repeats, clock, journal, calls)
-        rule = None if rule is None else for_seated(rule, members, seated)
+        journal = self._journal(members, training, every)
+        fitted = self._fit_members(members, training, repeats, clock, journal, calls)
+        rule = None if rule is None else for_fitted(rule, members, fitted)
         # What is done in some time is not known by its folds.
         folds = [] if self.time_limit is not None else [fold for each in repeats for fold in each]
-        honest, calibrations = self._honest_votes(seated, lesson, folds, clock)
+        honest, calibrations = self._honest_votes(fitted, training, folds, clock)
         if rule is None and honest is not None:
-            rule = self._choice().best_in_time(honest, lesson, self.preset, clock)
-        self._keep_members(lesson, seated, calibrations)
+            rule = self._choice().best_in_time(honest, training, self.preset, clock)
+        self._keep_members(training, fitted, calibrations)
         self._origin = None
         self._honest, self._encoder, self.rule_ = honest, None, None
         if rule is not None and honest is not None:
-            self._let_learn(rule, honest, lesson, clock)
+            self._let_learn(rule, honest, training, clock)
         if calls:
             calls.end(lambda: self.__dict__)
         return self
 
-    def _members(self, lesson: Lesson) -> list[Member]:
+    def _members(self, training: TrainingSet) -> list[Member]:
         """The members that may sit, with parameters for the size of the table."""
-        if not lesson.is_open:
+        if not training.is_open:
             tree: Any = DecisionTreeClassifier
             return [Member("tree", tree(max_depth=1))]
-        size = Size.of(lesson)
+        size = Size.of(training)
         usual = portfolio(size, self.preset, has_limit=self.time_limit is not None)
         return members_of(self.members, size, usual)
 
-    def _n_models(self, lesson: Lesson) -> int:
+    def _n_models(self, training: TrainingSet) -> int:
         """How many models of a member are kept, about; a splitter is taken for the usual one."""
-        n_folds = self._n_folds(lesson)
-        return USUAL_FOLDS if n_folds is None else n_folds * min(self._n_repeats(lesson), REPEATS_IN_TIME)
+        n_folds = self._n_folds(training)
+        return USUAL_FOLDS if n_folds is None else n_folds * min(self._n_repeats(training), REPEATS_IN_TIME)
 
     def _honest_votes(
-        self, seated: list[Seated], lesson: Lesson, folds: list[Fold], clock: Clock
+        self, fitted: list[MemberFit], training: TrainingSet, folds: list[Fold], clock: Clock
     ) -> tuple[HonestVotes | None, list[Calibration | None]]:
         """The honest votes, and the calibrations of scores, without which nobody can vote."""
 
         def collect() -> tuple[HonestVotes | None, list[Calibration | None]]:
-            honest = honest_of(seated, lesson, folds)
-            return honest, calibrate(CALIBRATION, seated, honest)
+            honest = honest_of(fitted, training, folds)
+            return honest, calibrate(CALIBRATION, fitted, honest)
 
         return clock.finish(collect, collect, " while votes were calibrated")
 
-    def _let_learn(self, rule: Rule, honest: HonestVotes, lesson: Lesson, clock: Clock) -> None:
+    def _let_learn(self, rule: Rule, honest: HonestVotes, training: TrainingSet, clock: Clock) -> None:
         """Fit the rule in the time that is left; at Ctrl-C the mean decides, which learns nothing."""
         again = repr(self.rule) if isinstance(self.rule, str) and self.rule != AUTO else "a rule"
         clock.finish(
-            lambda: self._teach(in_time(rule, clock.left_for_rule()), honest, lesson, clock),
+            lambda: self._teach(in_time(rule, clock.left_for_rule()), honest, training, clock),
             lambda: self._fit_rule(rule_named("mean"), None),
             " while the rule learnt",
             f", and the mean decides. recombine({again}) lets the rule learn",
         )
 
-    def _teach(self, rule: Rule, honest: HonestVotes, lesson: Lesson, clock: Clock) -> None:
+    def _teach(self, rule: Rule, honest: HonestVotes, training: TrainingSet, clock: Clock) -> None:
         """Fit the rule, or the mean if the rule can learn nothing from so few votes."""
         learnt = honest
         try:
             if clock.limit is None or rule._looks_at_X():
-                self._fit_rule(rule, lesson.X)
+                self._fit_rule(rule, training.X)
                 return
             # A rule has little to learn, which it can learn from fewer rows if it must be quick.
             learnt = fewer(honest, votes_in(clock.left_for_rule()))
@@ -242,18 +242,18 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
             )
             self._fit_rule(rule_named("mean"), None)
 
-    def _every_repeat(self, lesson: Lesson, rng: np.random.Generator) -> Sequence[list[Fold]]:
+    def _every_repeat(self, training: TrainingSet, rng: np.random.Generator) -> Sequence[list[Fold]]:
         """The folds, as often as they may be repeated at most."""
-        if not lesson.is_open:
+        if not training.is_open:
             return [[]]
-        n_folds = self._n_folds(lesson)
+        n_folds = self._n_folds(training)
         if n_folds is None:
-            given = lesson.folds(self.cv)
+            given = training.folds(self.cv)
             return [given]
-        repeats = Repeats.drawn(n_folds, lesson, most_repeats(lesson), rng)
+        repeats = Repeats.drawn(n_folds, training, most_repeats(training), rng)
         if is_integer(self.cv) and len(repeats[0]) < n_folds:
-            what = "groups" if lesson.groups is not None else "rows"
-            few = f"{what} of a class" if lesson.are_classes else what
+            what = "groups" if training.groups is not None else "rows"
+            few = f"{what} of a class" if training.are_classes else what
             warnings.warn(
                 f"cv={n_folds} is more folds than there are {few}: there are {len(repeats[0])}.",
                 UserWarning,
@@ -261,7 +261,7 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
             )
         return repeats
 
-    def _n_folds(self, lesson: Lesson) -> int | None:
+    def _n_folds(self, training: TrainingSet) -> int | None:
         """Into how many folds the rows are parted; None if `cv` says it by itself."""
         if is_integer(self.cv):
             return int(self.cv)
@@ -270,41 +270,43 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
         # A run that goes on with another limit needs the same folds.
         limit = self.time_limit if self.run is None else None
         few = FEW_ROWS if limit is None else FEW_ROWS_IN_A_SECOND * float(limit)
-        return MANY_FOLDS if self.preset != "fast" and len(lesson.rows) <= few else USUAL_FOLDS
+        return MANY_FOLDS if self.preset != "fast" and len(training.rows) <= few else USUAL_FOLDS
 
-    def _n_repeats(self, lesson: Lesson) -> int:
+    def _n_repeats(self, training: TrainingSet) -> int:
         """How often the rows are parted into folds, if there is time."""
         if self.time_limit is not None and self.preset != "fast":
-            return most_repeats(lesson)
+            return most_repeats(training)
         n_repeats: int = PRESETS[self.preset][1]
         return n_repeats
 
-    def _journal(self, members: list[Member], lesson: Lesson, every: Sequence[list[Fold]]) -> Journal | None:
+    def _journal(
+        self, members: list[Member], training: TrainingSet, every: Sequence[list[Fold]]
+    ) -> Journal | None:
         """The journal of the run, if there is one, which may go on with another limit of time, or without."""
-        if self.run is None or not lesson.is_open:
+        if self.run is None or not training.is_open:
             return None
-        journal = Journal(self.run, lesson, [fold for folds in every for fold in folds])
+        journal = Journal(self.run, training, [fold for folds in every for fold in folds])
         for member in members:
             journal.check(member)
         return journal
 
-    def _seat(
+    def _fit_members(
         self,
         members: list[Member],
-        lesson: Lesson,
+        training: TrainingSet,
         repeats: Sequence[list[Fold]],
         clock: Clock,
         journal: Journal | None,
         calls: TaskCalls | None,
-    ) -> list[Seated]:
+    ) -> list[MemberFit]:
         kind = self._kind_of_runner()
         n_total = len(members) * n_folds_of(repeats)
         is_limit, verbose = self.time_limit is not None, int(self.verbose)
         # Members that all are named are fitted whatever is free, but a limit holds for them too.
-        minds_memory = lesson.is_open and (self.memory_limit is not None or AUTO in named_in(self.members))
+        minds_memory = training.is_open and (self.memory_limit is not None or AUTO in named_in(self.members))
         limit = self.memory_limit if minds_memory else None
-        room = Room.of(Size.of(lesson), self._n_models(lesson), limit, minds_memory)
-        seated: list[Seated] = []
+        room = Room.of(Size.of(training), self._n_models(training), limit, minds_memory)
+        fitted: list[MemberFit] = []
         try:
             with (
                 running.runner_of(kind, room.n_at_once(self.n_jobs)) as run,
@@ -313,17 +315,17 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
                 ) as work,
                 as_many_steps_as_told(),
             ):
-                tell = Telling(work, lesson, self.scoring, len(repeats[0]), clock, calls)
+                tell = Telling(work, training, self.scoring, len(repeats[0]), clock, calls)
                 # Without a limit everybody goes on: what is done does not depend on who was finished when.
-                chooses = self.time_limit is not None and lesson.is_open
-                who_goes_on = partial(who_counts, lesson=lesson) if chooses else None
-                seated = seat_in_time(members, lesson, repeats, run, clock, room, tell, journal, who_goes_on)
+                chooses = self.time_limit is not None and training.is_open
+                who_goes_on = partial(who_counts, training=training) if chooses else None
+                fitted = fit_in_time(members, training, repeats, run, clock, room, tell, journal, who_goes_on)
         except KeyboardInterrupt:
             # It may also come while the workers, who have nothing left to do that counts, are sent home.
-            if not seated:
+            if not fitted:
                 raise
             clock.stop()
-        return seated
+        return fitted
 
     def recombine(self, rule: object, X: TableLike | None = None) -> Self:
         """The committee with another rule: no member is fitted again.
@@ -354,7 +356,9 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
             return super().recombine(rule, X)
         check_is_fitted(self)
         another = copy.copy(self).set_params(rule=AUTO)
-        return another if self.rule_ is None else another._with_only(list(range(len(self._seats))), X)
+        return (
+            another if self.rule_ is None else another._with_only(list(range(len(self._fitted_members))), X)
+        )
 
     def _another(self, rule: object) -> Self:
         another = copy.copy(self).set_params(rule=rule)  # a generator of folds has no clone
@@ -405,20 +409,20 @@ class CommitteeRegressor(Regresses, AutomaticCommittee):
     """
 
 
-def most_repeats(lesson: Lesson) -> int:
+def most_repeats(training: TrainingSet) -> int:
     """How often the rows are parted into folds at most."""
-    return MANY_REPEATS_IN_TIME if len(lesson.rows) <= ROWS_TO_REPEAT else REPEATS_IN_TIME
+    return MANY_REPEATS_IN_TIME if len(training.rows) <= ROWS_TO_REPEAT else REPEATS_IN_TIME
 
 
-def who_counts(seated: list[Seated], lesson: Lesson) -> list[str]:
+def who_counts(fitted: list[MemberFit], training: TrainingSet) -> list[str]:
     """The names of the members that have a part in the best mixture of honest votes, the largest first."""
-    honest = honest_of(seated, lesson, [])
+    honest = honest_of(fitted, training, [])
     if honest is None:
         return []
-    calibrate(CALIBRATION, seated, honest)
+    calibrate(CALIBRATION, fitted, honest)
     some = fewer(honest, MOST_TO_MIX)
     mixture = rule_named("stacking").set_params(final_estimator="convex")
     with one_blas_thread():
         weights = mixture.fit(some.votes, some.y, None, some.weights).weights_
     order = np.argsort(-weights, kind="stable")
-    return [seated[place].member.name for place in order if weights[place] >= LEAST_PART]
+    return [fitted[place].member.name for place in order if weights[place] >= LEAST_PART]

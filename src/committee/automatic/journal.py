@@ -22,7 +22,7 @@ from committee.assembling.named_members import Member
 from committee.automatic.limits import Result
 from committee.automatic.portfolio import library_of
 from committee.members.member_votes import gives_scores, votes_of
-from committee.members.training_set import Lesson
+from committee.members.training_set import TrainingSet
 from committee.running.resources import one_blas_thread
 from committee.saving import DamagedFile, UntrustedMember, load, save
 from committee.saving.format.file_replacement import replace_file
@@ -47,16 +47,16 @@ class Journal:
     ----------
     folder : str or path
         It is made if it is not there. One that holds a run on another table or with other folds is refused.
-    lesson : Lesson
+    training : TrainingSet
     folds : list of (ndarray, ndarray)
         All of them, those of repeated folds one after the other.
     """
 
-    def __init__(self, folder: str | os.PathLike[str], lesson: Lesson, folds: list[Fold]) -> None:
+    def __init__(self, folder: str | os.PathLike[str], training: TrainingSet, folds: list[Fold]) -> None:
         # A bank has one type for the numbers of rows.
         self.folds = [(train.astype(np.int64), held_out.astype(np.int64)) for train, held_out in folds]
-        self.lesson, self.folder = lesson, Path(folder)
-        self.bank = Bank.of(lesson, self.folds, folder=folder)
+        self.training, self.folder = training, Path(folder)
+        self.bank = Bank.of(training, self.folds, folder=folder)
         self.told: set[str] = set()
 
     def check(self, member: Member) -> None:
@@ -91,10 +91,10 @@ class Journal:
         _, held_out = self.folds[number]
         if self.bank.has(member.name, number, recipe_of(member)):
             return model, held_out, self.bank.ballot(member.name, number).votes
-        X = take_rows(take_columns(self.lesson.X, member.columns), held_out)
+        X = take_rows(take_columns(self.training.X, member.columns), held_out)
         with one_blas_thread():
-            votes = votes_of(model, X, self.lesson.task, as_scores=gives_scores(member.estimator))
-        result: Result = model, held_out, votes.astype(dtype_of(self.lesson.task))
+            votes = votes_of(model, X, self.training.task, as_scores=gives_scores(member.estimator))
+        result: Result = model, held_out, votes.astype(dtype_of(self.training.task))
         self._keep_votes(member, number, result)
         return result
 
@@ -111,7 +111,7 @@ class Journal:
         _, _, votes = result
         recipe = recipe_of(member)
         if not self.bank.has(member.name, number, recipe):
-            are_scores = self.lesson.are_classes and gives_scores(member.estimator)
+            are_scores = self.training.are_classes and gives_scores(member.estimator)
             self.bank.add(member.name, number, votes, recipe=recipe, are_scores=are_scores)
 
     def _tell(self, member: Member, error: Exception) -> None:

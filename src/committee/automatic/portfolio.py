@@ -33,7 +33,7 @@ from committee.boosting import (
     LogitBoostClassifier,
 )
 from committee.learners import C45Classifier, NetworkClassifier, NetworkRegressor
-from committee.members.training_set import Lesson
+from committee.members.training_set import TrainingSet
 from committee.parameters import unknown_name
 from committee.sampling import (
     ExtraTreesClassifier,
@@ -107,12 +107,12 @@ class Size:
     are_amounts: bool = False
 
     @classmethod
-    def of(cls, lesson: Lesson) -> Size:
+    def of(cls, training: TrainingSet) -> Size:
         """The size of a table with its y."""
-        task = "classification" if lesson.are_classes else "regression"
-        width, n_columns = encoded_width(lesson.schema), lesson.schema.n_columns
-        are_amounts = not lesson.are_classes and bool((lesson.y[lesson.rows] > 0).all())
-        return cls(task, len(lesson.rows), width, lesson.task.n_outputs, n_columns, are_amounts)
+        task = "classification" if training.are_classes else "regression"
+        width, n_columns = encoded_width(training.schema), training.schema.n_columns
+        are_amounts = not training.are_classes and bool((training.y[training.rows] > 0).all())
+        return cls(task, len(training.rows), width, training.task.n_outputs, n_columns, are_amounts)
 
     @property
     def are_classes(self) -> bool:

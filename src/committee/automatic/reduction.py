@@ -31,7 +31,7 @@ from sklearn.utils.validation import check_is_fitted
 from committee import running
 from committee.assembling.committee import for_places
 from committee.assembling.fitted_committee import Assembled
-from committee.assembling.member_fits import Plan, seat
+from committee.assembling.member_fits import Plan, fit_members
 from committee.assembling.named_members import Member, check_kind
 from committee.automatic.automatic_parameters import AUTO, AutomaticParameters, is_positive
 from committee.automatic.portfolio import as_many_steps_as_told
@@ -41,7 +41,7 @@ from committee.combining.metadata_routing import arguments
 from committee.combining.rule import Rule
 from committee.combining.rule_registry import rule_named
 from committee.members.table_encoder import TableEncoder
-from committee.members.training_set import Lesson
+from committee.members.training_set import TrainingSet
 from committee.parameters import declared, is_integer
 from committee.saving import save
 from committee.table import Column, Kind, Schema
@@ -143,22 +143,27 @@ class Reducing(AutomaticParameters, Assembled):
             rows = [take_rows(native, np.array([row])) for row in range(min(native.shape[0], N_TIMES))]
             sources = [self._open(row) for row in rows]
             return (
-                np.array([usual_time(partial(each.votes, task=self._task), sources) for each in self._seats]),
+                np.array(
+                    [
+                        usual_time(partial(each.votes, task=self._task), sources)
+                        for each in self._fitted_members
+                    ]
+                ),
                 lambda smaller: BETWEEN_ROWS * usual_time(smaller.predict, rows),
             )
         if name == "max_bytes":
-            return np.array([sum(map(bytes_of, each.models)) for each in self._seats]), bytes_of
-        return np.ones(len(self._seats)), lambda smaller: len(smaller._seats)
+            return np.array([sum(map(bytes_of, each.models)) for each in self._fitted_members]), bytes_of
+        return np.ones(len(self._fitted_members)), lambda smaller: len(smaller._fitted_members)
 
     def _with_only(self, places: list[int], X: TableLike | None) -> Self:
         """The committee of some members."""
         smaller = copy.copy(self)
-        smaller._seats = [self._seats[place] for place in places]
+        smaller._fitted_members = [self._fitted_members[place] for place in places]
         smaller._honest = self._known_votes().of_members(places)
         if self._finds_rule():
             rule = self._choice().best(smaller._honest)
         else:
-            rule = for_places(clone(self.rule_), len(self._seats), places)
+            rule = for_places(clone(self.rule_), len(self._fitted_members), places)
         smaller._fit_rule(rule, X)
         return smaller
 
@@ -192,13 +197,13 @@ class Reducing(AutomaticParameters, Assembled):
         'C45Classifier'
         """
         honest = self._known_votes()
-        lesson = Lesson.of(self._task_type, X, y, sample_weight, None)
-        if honest.table not in ("", lesson.table) or not np.array_equal(lesson.y[honest.rows], honest.y):
+        training = TrainingSet.of(self._task_type, X, y, sample_weight, None)
+        if honest.table not in ("", training.table) or not np.array_equal(training.y[honest.rows], honest.y):
             raise ValueError("X and y must be those of the fit.")
-        weights = np.ones(lesson.n_rows) if lesson.weights is None else lesson.weights
+        weights = np.ones(training.n_rows) if training.weights is None else training.weights
         if not np.array_equal(weights[honest.rows], honest.weights):
             raise ValueError("sample_weight must be that of the fit, as X and y must.")
-        members = [Member(each.name, each.learner, each.columns) for each in self._seats]
+        members = [Member(each.name, each.learner, each.columns) for each in self._fitted_members]
         plan = Plan(folds=[], refit=True, uses_bags=False, as_scores=False)
         kind = self._kind_of_runner()
         with (
@@ -206,10 +211,10 @@ class Reducing(AutomaticParameters, Assembled):
             running.Work("members", type(self).__name__, len(members), verbose=int(self.verbose)) as work,
             as_many_steps_as_told(),
         ):
-            seated = seat(members, lesson, plan, run, on_error="raise", tell=work.tell)
-        models = {each.member.name: each.models for each in seated}
+            fitted = fit_members(members, training, plan, run, on_error="raise", tell=work.report)
+        models = {each.member.name: each.models for each in fitted}
         whole = copy.copy(self)
-        whole._seats = [replace(each, models=models[each.name]) for each in self._seats]
+        whole._fitted_members = [replace(each, models=models[each.name]) for each in self._fitted_members]
         return whole
 
     def distil(self, X: TableLike, estimator: BaseEstimator | None = None) -> BaseEstimator:
@@ -263,9 +268,9 @@ class Reducing(AutomaticParameters, Assembled):
         n_columns = self.n_features_in_
         weights = getattr(self.rule_, "weights_", None)
         if weights is None or np.ndim(weights) != 1:
-            weights = np.ones(len(self._seats))
+            weights = np.ones(len(self._fitted_members))
         told, says = [], []
-        for each, weight in zip(self._seats, weights, strict=True):
+        for each, weight in zip(self._fitted_members, weights, strict=True):
             found = [importances_of(model, n_columns) for model in each.models]
             shares = [share for share in found if share is not None]
             if each.columns is None and len(shares) == len(each.models):

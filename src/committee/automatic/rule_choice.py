@@ -25,7 +25,7 @@ from committee.combining.adjusted_rule import OF_PROBABILITIES, AdjustedRule
 from committee.combining.rule import Rule
 from committee.combining.rule_registry import rule_named
 from committee.members.table_encoder import new_encoder
-from committee.members.training_set import Lesson
+from committee.members.training_set import TrainingSet
 from committee.metrics.member_losses import member_losses
 from committee.metrics.metric_table import METRICS, RowLosses
 from committee.metrics.metric_table import USUAL as USUAL_METRICS
@@ -190,13 +190,13 @@ class RuleChoice:
         judged = judge_rules(honest, self.scoring, seconds, X, self.adjusted, stop)
         return judged[0].rule if judged else self.unjudged(honest)
 
-    def best_in_time(self, honest: HonestVotes, lesson: Lesson, preset: str, clock: Clock) -> Rule:
+    def best_in_time(self, honest: HonestVotes, training: TrainingSet, preset: str, clock: Clock) -> Rule:
         """The rule to take, compared for half of the time that there is for it; the other half is its fit."""
         seconds, when = clock.left_for_rule() / 2, " while rules were compared"
         compared = fewer(honest, votes_in(seconds))
 
         def compare() -> Rule:
-            X = rows_to_look_at(lesson, compared, min(seconds, SECONDS_TO_LOOK[preset]))
+            X = rows_to_look_at(training, compared, min(seconds, SECONDS_TO_LOOK[preset]))
             return self.best(compared, seconds, X, partial(clock.interrupt, when))
 
         try:
@@ -205,7 +205,7 @@ class RuleChoice:
         except ValueError as error:
             # Time was up when few rows had a vote: there may be none to hold out, or none of a class. Or the
             # metric has no value for what some member says.
-            if len(honest.rows) == len(lesson.rows) and not isinstance(error, NoValueError):
+            if len(honest.rows) == len(training.rows) and not isinstance(error, NoValueError):
                 raise
             warnings.warn(
                 f"Rules cannot be compared on {len(compared.rows)} rows with votes, so the mean decides: "
@@ -216,14 +216,14 @@ class RuleChoice:
             return rule_named("mean")
 
 
-def rows_to_look_at(lesson: Lesson, honest: HonestVotes, seconds: float) -> np.ndarray | None:
+def rows_to_look_at(training: TrainingSet, honest: HonestVotes, seconds: float) -> np.ndarray | None:
     """The rows as a matrix, if there is time to find the neighbours of each among all."""
     n_rows = len(honest.rows)
-    n_differences = n_rows**2 * encoded_width(lesson.schema)
+    n_differences = n_rows**2 * encoded_width(training.schema)
     if n_rows > MOST_ROWS_TO_LOOK_AT or n_differences > DIFFERENCES_IN_A_SECOND * seconds:
         return None
-    encoder = new_encoder().fit(lesson.X, sample_weight=lesson.weights)
-    matrix: np.ndarray = encoder.transform(take_rows(lesson.X, honest.rows))
+    encoder = new_encoder().fit(training.X, sample_weight=training.weights)
+    matrix: np.ndarray = encoder.transform(take_rows(training.X, honest.rows))
     return matrix
 
 
@@ -349,15 +349,15 @@ def loss_of(decision: np.ndarray, honest: HonestVotes, scoring: object) -> float
     return float(member_losses(learnt_by(scoring, judged.n_outputs, judged.classes), judged)[0])
 
 
-def check_judges(scoring: object, lesson: Lesson) -> None:
+def check_judges(scoring: object, training: TrainingSet) -> None:
     """Raise if a metric cannot judge decisions on this y, before any member is fitted."""
-    metric = learnt_by(scoring, lesson.task.n_outputs, lesson.task.classes)
+    metric = learnt_by(scoring, training.task.n_outputs, training.task.classes)
     if metric is METRICS.get(metric.name):
         return  # Fast paths judge any y.
-    y = lesson.y[lesson.rows]
-    weights = None if lesson.weights is None else lesson.weights[lesson.rows]
-    decision = some_decision(y, lesson.task.n_outputs)
-    honest = HonestVotes.of(decision[None], y, sample_weight=weights, classes=lesson.task.classes)
+    y = training.y[training.rows]
+    weights = None if training.weights is None else training.weights[training.rows]
+    decision = some_decision(y, training.task.n_outputs)
+    honest = HonestVotes.of(decision[None], y, sample_weight=weights, classes=training.task.classes)
     try:
         member_losses(metric, honest)
     except Exception as error:

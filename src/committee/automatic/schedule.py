@@ -17,14 +17,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from committee.assembling.member_fits import Plan, Seated, fits_of, warn_of_dropped
+from committee.assembling.member_fits import MemberFit, Plan, fits_of, warn_of_dropped
 from committee.assembling.named_members import Member
 from committee.automatic.journal import Journal
 from committee.automatic.limits import Clock, Result, Room, Use, measured
 from committee.automatic.rule_choice import loss_of
 from committee.learners.fit_session import TaskCalls
 from committee.members.member_votes import gives_scores
-from committee.members.training_set import Lesson
+from committee.members.training_set import TrainingSet
 from committee.metrics.metric_table import shown
 from committee.metrics.scoring import learnt_by
 from committee.running import Handle, Runner, Task, TaskError, Work
@@ -96,7 +96,7 @@ class Telling:
     Parameters
     ----------
     work : Work
-    lesson : Lesson
+    training : TrainingSet
     scoring : str, scorer, callable or None
     n_folds : int
         In how many folds a member is fitted before it can be judged.
@@ -108,21 +108,27 @@ class Telling:
     def __init__(
         self,
         work: Work,
-        lesson: Lesson,
+        training: TrainingSet,
         scoring: object,
         n_folds: int,
         clock: Clock,
         calls: TaskCalls | None = None,
     ) -> None:
-        self.work, self.lesson, self.scoring, self.n_folds, self.clock = work, lesson, scoring, n_folds, clock
-        self.metric = learnt_by(scoring, lesson.task.n_outputs, lesson.task.classes)
+        self.work, self.training, self.scoring, self.n_folds, self.clock = (
+            work,
+            training,
+            scoring,
+            n_folds,
+            clock,
+        )
+        self.metric = learnt_by(scoring, training.task.n_outputs, training.task.classes)
         self.calls = calls
         self._losses: dict[int, float] = {}
 
     def __call__(self, name: str, place: int, progress: Progress) -> bool:
         """Tell that a fit of a member has ended; True if a callback wants no more of them."""
         n_done = len(progress.results) + len(progress.errors)
-        if self.work.is_heard:
+        if self.work.has_receiver:
             self._show(name, place, progress, n_done)
         return self.calls is not None and self.calls.tell(n_done)
 
@@ -132,7 +138,7 @@ class Telling:
             self._judge(place, progress)
         score = self.metric.of_loss(min(self._losses.values())) if self._losses else None
         best = None if score is None else shown(self.metric.name, score)
-        self.work.tell(n_done, score, part=name, seconds_left=self.clock.left(), shown=best)
+        self.work.report(n_done, score, part=name, seconds_left=self.clock.left(), shown=best)
 
     def _is_whole(self, place: int, progress: Progress) -> bool:
         return self.n_folds > 0 and all((place, fold) in progress.results for fold in range(self.n_folds))
@@ -141,32 +147,34 @@ class Telling:
         """Take the honest loss of a member, unless it votes by scores that are not calibrated yet."""
         held_out = [progress.results[place, fold][1:] for fold in range(self.n_folds)]
         models = (progress.results[place, fold][0] for fold in range(self.n_folds))
-        if self.lesson.are_classes and any(map(gives_scores, models)):
+        if self.training.are_classes and any(map(gives_scores, models)):
             return
-        lesson = self.lesson
-        honest = HonestVotes.of_models([held_out], lesson.task, lesson.y, lesson.weights, lesson.groups)
+        training = self.training
+        honest = HonestVotes.of_models(
+            [held_out], training.task, training.y, training.weights, training.groups
+        )
         # A metric may have no value for what some member decides, as logarithms have none below 0.
         with contextlib.suppress(ValueError):
             self._losses[place] = loss_of(honest.votes[0].astype(np.float64), honest, self.scoring)
 
 
-def seat_in_time(
+def fit_in_time(
     members: list[Member],
-    lesson: Lesson,
+    training: TrainingSet,
     repeats: Sequence[list[Fold]],
     run: Runner,
     clock: Clock,
     room: Room,
     tell: Callable[[str, int, Progress], bool],
     journal: Journal | None = None,
-    who_goes_on: Callable[[list[Seated]], list[str]] | None = None,
-) -> list[Seated]:
+    who_goes_on: Callable[[list[MemberFit]], list[str]] | None = None,
+) -> list[MemberFit]:
     """Fit members for as long as there is time.
 
     Parameters
     ----------
     members : list of Member
-    lesson : Lesson
+    training : TrainingSet
     repeats : sequence of lists of folds
         All members are fitted in the first folds before any is in the next.
     run : Runner
@@ -183,7 +191,7 @@ def seat_in_time(
 
     Returns
     -------
-    list of Seated
+    list of MemberFit
         In the order of the members: those that have been fitted in all folds of the first list.
     """
     progress = Progress()
@@ -197,7 +205,7 @@ def seat_in_time(
     everybody = list(range(len(members)))
     waiting: deque[Fit] = deque()
     to_come = deque(range(len(repeats)))
-    shared = run.put(lesson)
+    shared = run.put(training)
     in_flight: dict[Task, Fit] = {}
     try:
         while waiting or in_flight or to_come:
@@ -206,10 +214,10 @@ def seat_in_time(
                 repeat = to_come.popleft()
                 places = everybody
                 if repeat > 0 and who_goes_on is not None:
-                    seated = seats_of(whole(members, progress, n_folds), members, progress)
-                    chosen = who_goes_on(seated) if seated else []
+                    fitted = fits_at(whole(members, progress, n_folds), members, progress)
+                    chosen = who_goes_on(fitted) if fitted else []
                     places = [place for name in chosen for place in everybody if members[place].name == name]
-                waiting.extend(fits(members, places, lesson, repeats[repeat], repeat * n_folds))
+                waiting.extend(fits(members, places, training, repeats[repeat], repeat * n_folds))
             while waiting and len(in_flight) < run.n_workers and not clock.is_over():
                 fit, member = waiting[0], members[waiting[0].place]
                 finds = journal is not None and fit.place not in progress.lacks
@@ -275,12 +283,12 @@ def skip(
 
 
 def fits(
-    members: list[Member], places: list[int], lesson: Lesson, folds: list[Fold], first: int
+    members: list[Member], places: list[int], training: TrainingSet, folds: list[Fold], first: int
 ) -> Iterator[Fit]:
     """The fits of the members at some places in some folds, counted from a number on."""
     plan = Plan(folds, refit=False, uses_bags=False, as_scores=True)
     for place in places:
-        for number, each in enumerate(fits_of(members[place], lesson, plan)):
+        for number, each in enumerate(fits_of(members[place], training, plan)):
             yield Fit(place, first + number, *each)
 
 
@@ -336,7 +344,7 @@ def take(task: Task, fit: Fit, progress: Progress) -> Use | None:
     raise error
 
 
-def finished(members: list[Member], progress: Progress, n_folds: int, clock: Clock) -> list[Seated]:
+def finished(members: list[Member], progress: Progress, n_folds: int, clock: Clock) -> list[MemberFit]:
     """The members that have voted on all rows; if there is none, the one that has voted on most."""
     places = whole(members, progress, n_folds)
     if not places:
@@ -360,7 +368,7 @@ def finished(members: list[Member], progress: Progress, n_folds: int, clock: Clo
                 "fold. Set a longer one."
             )
         places = [most]
-    return seats_of(places, members, progress)
+    return fits_at(places, members, progress)
 
 
 def whole(members: list[Member], progress: Progress, n_folds: int) -> list[int]:
@@ -373,11 +381,11 @@ def whole(members: list[Member], progress: Progress, n_folds: int) -> list[int]:
     ]
 
 
-def seats_of(places: list[int], members: list[Member], progress: Progress) -> list[Seated]:
+def fits_at(places: list[int], members: list[Member], progress: Progress) -> list[MemberFit]:
     """The members at some places with all their models and votes so far."""
-    seated = []
+    fitted = []
     for place in places:
         done = [progress.results[key] for key in sorted(progress.results) if key[0] == place]
         held_out = [(rows, votes) for _, rows, votes in done if rows is not None]
-        seated.append(Seated(members[place], [model for model, _, _ in done], held_out))
-    return seated
+        fitted.append(MemberFit(members[place], [model for model, _, _ in done], held_out))
+    return fitted

@@ -154,7 +154,7 @@ def with_fewer_votes(model: Any, n_votes: int) -> Any:
 
 def libraries_of(model: Any) -> list[str]:
     """The other libraries whose boosters are in a committee: who loads it must trust them."""
-    found = {library_of(seat.models[0]) for seat in model._seats}
+    found = {library_of(member.models[0]) for member in model._fitted_members}
     return sorted(library for library in found if library is not None)
 
 

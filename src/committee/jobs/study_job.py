@@ -48,8 +48,8 @@ class TableFile:
 
     def load(self) -> tuple[pa.Table, np.ndarray, str | None]:
         """X, y and the task."""
-        lesson = read_training_table(self.path, self.target, self.task, None, None, None)
-        return lesson.X, lesson.y, lesson.task
+        training = read_training_table(self.path, self.target, self.task, None, None, None)
+        return training.X, training.y, training.task
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from committee.votes.folds import Fold, folds_of
 
 
 @dataclass(frozen=True, eq=False)
-class Lesson:
+class TrainingSet:
     """What members and rule learn from; it is shared by all fits.
 
     Parameters
@@ -57,7 +57,7 @@ class Lesson:
         y: ArrayLike,
         sample_weight: ArrayLike | None,
         groups: ArrayLike | None,
-    ) -> Lesson:
+    ) -> TrainingSet:
         """Read and check what a committee is fitted on."""
         source = open_source(X)
         table = read(source)

@@ -28,7 +28,7 @@ from committee import (
     VotingRegressor,
 )
 from committee.assembling import Bank
-from committee.members.training_set import Lesson
+from committee.members.training_set import TrainingSet
 from committee.running import runner
 from committee.task import Classification
 
@@ -144,7 +144,7 @@ def test_forests_vote_in_the_folds_of_a_split_that_means_something(split):
     table, y, groups = times_of_four()
     by_group = list(GroupKFold(4).split(table, y, groups))
     if split == "read already":
-        bank = Bank.of(Lesson.of(Classification, table, y, None, None), by_group)
+        bank = Bank.of(TrainingSet.of(Classification, table, y, None, None), by_group)
     else:
         given = {
             "groups as a list": {"cv": by_group},

@@ -333,7 +333,7 @@ def test_one_more_learnt_attribute_is_the_business_of_the_class_alone(model, pat
             lambda fitted: fitted["seats"][0]["dict"][2].__setitem__(1, [7]),
             "its columns are none",
         ),
-        (lambda fitted: fitted["seats"].clear(), "there are no seats|Nothing asks"),
+        (lambda fitted: fitted["seats"].clear(), "there are no members|Nothing asks"),
         (lambda fitted: fitted.update(rule=None), "a choice without one|Nothing asks"),
         (lambda fitted: fitted["rule"].update(estimator="committee.C45Classifier"), "not a rule|is a|has no"),
         (lambda fitted: fitted["rule"]["fitted"].update(n_members_=3), "scores_ has shape"),

@@ -18,7 +18,7 @@ import numpy as np
 
 from committee.combining.fixed_rules import one_hot
 from committee.members.member_votes import Task
-from committee.members.training_set import Lesson
+from committee.members.training_set import TrainingSet
 from committee.saving import Data, Fields
 from committee.saving.format.codec import Decoder, Encoder
 from committee.saving.format.container import map_container, read_container, write_container
@@ -70,7 +70,7 @@ class Poll:
     @classmethod
     def of(
         cls,
-        lesson: Lesson,
+        training: TrainingSet,
         folds: list[Fold],
         X_test: TableLike | None = None,
         y_test: ArrayLike | None = None,
@@ -78,22 +78,22 @@ class Poll:
         """Make the poll on a table that is held out in folds, and on test rows."""
         n_test_rows, answers, test = 0, None, ""
         if X_test is not None:
-            rows = read_like(X_test, lesson.schema)
-            answers = None if y_test is None else test_answers(y_test, lesson.task, rows.n_rows)
+            rows = read_like(X_test, training.schema)
+            answers = None if y_test is None else test_answers(y_test, training.task, rows.n_rows)
             n_test_rows = rows.n_rows
             # Without the answers, which may become known later.
             alone = Data.of(rows, np.full(n_test_rows, np.nan), None)
-            test = table_print(alone, lesson.schema, lesson.task)
+            test = table_print(alone, training.schema, training.task)
         return cls(
-            lesson.task,
-            lesson.y,
-            lesson.weights,
-            lesson.groups,
+            training.task,
+            training.y,
+            training.weights,
+            training.groups,
             [held_out for _, held_out in folds],
             n_test_rows,
             answers,
-            table_print(lesson.data, lesson.schema, lesson.task),
-            split_print(folds, lesson.groups),
+            table_print(training.data, training.schema, training.task),
+            split_print(folds, training.groups),
             test,
         )
 

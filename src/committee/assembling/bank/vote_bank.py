@@ -27,7 +27,7 @@ from committee.combining.rule_registry import as_rule
 from committee.members.member_view import look_at_rows
 from committee.members.seeds import generator_of, seeded
 from committee.members.table_encoder import TableEncoder
-from committee.members.training_set import Lesson, in_order
+from committee.members.training_set import TrainingSet, in_order
 from committee.parameters import integer, is_integer
 from committee.running import Runner
 from committee.saving.predictors.deciders import decided_by_fold, folds_of_rule
@@ -108,19 +108,21 @@ class Bank:
     ) -> None:
         if task not in TASKS:
             raise ValueError(f'task must be "classification" or "regression". Got {task!r}.')
-        lesson = Lesson.of(TASKS[task], X, y, sample_weight, groups)
-        if not lesson.is_open:
+        training = TrainingSet.of(TASKS[task], X, y, sample_weight, groups)
+        if not training.is_open:
             raise ValueError("y has one class, so there is nothing to vote on.")
-        folds = lesson.folds(cv)
-        box = BallotBox(Poll.of(lesson, folds, X_test, y_test), folder, calibrate)
-        test_rows = None if X_test is None else in_order(open_source(X_test), lesson.schema).native
-        self._take(box, lesson, folds, test_rows, bags_will_do(cv, lesson.groups))
+        folds = training.folds(cv)
+        box = BallotBox(Poll.of(training, folds, X_test, y_test), folder, calibrate)
+        test_rows = None if X_test is None else in_order(open_source(X_test), training.schema).native
+        self._take(box, training, folds, test_rows, bags_will_do(cv, training.groups))
 
     @classmethod
-    def of(cls, lesson: Lesson, folds: list[Fold], folder: str | os.PathLike[str] | None = None) -> Self:
+    def of(
+        cls, training: TrainingSet, folds: list[Fold], folder: str | os.PathLike[str] | None = None
+    ) -> Self:
         """Make the bank of a table that is read and split already."""
         bank = cls.__new__(cls)
-        bank._take(BallotBox(Poll.of(lesson, folds), folder), lesson, folds)
+        bank._take(BallotBox(Poll.of(training, folds), folder), training, folds)
         return bank
 
     @classmethod
@@ -147,7 +149,7 @@ class Bank:
     def _take(
         self,
         box: BallotBox,
-        lesson: Lesson | None = None,
+        training: TrainingSet | None = None,
         folds: list[Fold] | None = None,
         X_test: TableLike | None = None,
         # Of folds that are given, nobody knows whether others would do as well.
@@ -155,7 +157,7 @@ class Bank:
     ) -> None:
         """Hold a box and, if they are known, the table and the split that its votes are on."""
         self._box, self._poll = box, box.poll
-        self._lesson, self._folds, self._X_test = lesson, folds, X_test
+        self._training, self._folds, self._X_test = training, folds, X_test
         self._bags_will_do = bags_will_do
 
     def add(
@@ -290,11 +292,11 @@ class Bank:
             raise ValueError(f'on_error must be "raise" or "drop". Got {on_error!r}.')
         if not integer(0)(random_state):
             raise ValueError(f"random_state must be an integer >= 0. Got {random_state!r}.")
-        lesson, folds = self._lesson, self.folds
-        assert lesson is not None  # Or it would have no folds.
+        training, folds = self._training, self.folds
+        assert training is not None  # Or it would have no folds.
         members = [
             seeded_by_name(member, random_state)
-            for member in members_of(estimators, columns, lesson.schema, lesson.are_classes)
+            for member in members_of(estimators, columns, training.schema, training.are_classes)
         ]
         # The place of each member, its recipe, and a fold that it has not voted in.
         wanted: list[tuple[int, str, int | None]] = []
@@ -308,7 +310,7 @@ class Bank:
             running.runner_of(runner, n_jobs) as run,
             running.Work("folds", "Bank", len(wanted), verbose=int(verbose)) as work,
         ):
-            shared = run.put((lesson, self._X_test))
+            shared = run.put((training, self._X_test))
             tasks = {}
             for place, recipe, fold in wanted:
                 train, held_out = (None, None) if fold is None else folds[fold]
@@ -318,7 +320,11 @@ class Bank:
                 )
                 tasks[task] = place
             failures = carry_out(
-                tasks, run, on_error=on_error, tell=work.tell, keep=lambda task: self._box.put(task.result())
+                tasks,
+                run,
+                on_error=on_error,
+                tell=work.report,
+                keep=lambda task: self._box.put(task.result()),
             )
         warn_of_dropped(members, failures)
 
@@ -473,8 +479,8 @@ class Bank:
         """
         chosen = self._box.chosen(names)
         honest = self.honest(chosen)
-        if self._lesson is not None:
-            _, honest = look_at_rows(honest, self._lesson.X)
+        if self._training is not None:
+            _, honest = look_at_rows(honest, self._training.X)
         return leaderboard_of(honest, chosen, rules, scoring, SEED)
 
     def _fit_rule(self, rule: object, names: Iterable[str] | None) -> tuple[Rule, TableEncoder | None]:
@@ -482,10 +488,10 @@ class Bank:
         honest, encoder = self.honest(names), None
         made = seeded(as_rule(rule), generator_of(SEED))
         if made._looks_at_X():
-            if self._lesson is None:
+            if self._training is None:
                 raise ValueError(
                     f"{type(made).__name__} looks at the rows, which the folder does not hold. Make the "
                     "bank with its table: Bank(X, y, folder=...)."
                 )
-            encoder, honest = look_at_rows(honest, self._lesson.X)
+            encoder, honest = look_at_rows(honest, self._training.X)
         return honest.teach(made), encoder

@@ -205,7 +205,7 @@ def climb(rows: Rows, plan: Plan, restart: int) -> Mixture:
                 return Mixture(found.gates, found.experts, found.objectives, True)
             has_converged = bool(objective - last <= plan.tol * total)
             found = Mixture(gates, experts, np.append(found.objectives, objective), has_converged)
-            work.tell(len(found.objectives), objective / total)
+            work.report(len(found.objectives), objective / total)
             if is_time_up():
                 break
     return found

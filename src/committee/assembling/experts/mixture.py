@@ -250,7 +250,7 @@ class Experts(Tabular):
             ]
             for n_done, _ in enumerate(run.as_completed(tasks), start=1):
                 check()
-                work.tell(n_done)
+                work.report(n_done)
             # In the order of the tasks, not of their ends, so that every run raises the same failure.
             return [task.result() for task in tasks]
 

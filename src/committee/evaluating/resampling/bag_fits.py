@@ -22,7 +22,7 @@ from committee.members.member_fit import fit_member
 from committee.members.member_tasks import naming
 from committee.members.member_votes import votes_of
 from committee.members.seeds import seeded
-from committee.members.training_set import Lesson, in_order
+from committee.members.training_set import TrainingSet, in_order
 from committee.sampling.bags import Bags
 from committee.table import read
 from committee.table.input_types import ArrayLike, RandomState, TableLike
@@ -42,7 +42,7 @@ class Bagged:
     Parameters
     ----------
     estimator : estimator
-    lesson : Lesson
+    training : TrainingSet
     weights : ndarray of float64 of shape (n_rows,)
         What each row weighs.
     repeats : ndarray of int64 of shape (n_rows,)
@@ -54,7 +54,7 @@ class Bagged:
     """
 
     estimator: object
-    lesson: Lesson
+    training: TrainingSet
     weights: np.ndarray
     repeats: np.ndarray
     bags: Bags
@@ -84,10 +84,12 @@ class Bagged:
             raise ValueError(f"estimator must be a classifier or a regressor. Got {estimator!r}.")
         check_n_draws(n_bags)
         task_type = Classification if is_classifier(estimator) else Regression
-        lesson = Lesson.of(task_type, X, y, sample_weight, None)
-        if not lesson.is_open:
-            raise ValueError(f"y must have at least two classes. Got {np.unique(lesson.answers).tolist()}.")
-        weights = np.ones(lesson.n_rows) if lesson.weights is None else lesson.weights
+        training_set = TrainingSet.of(task_type, X, y, sample_weight, None)
+        if not training_set.is_open:
+            raise ValueError(
+                f"y must have at least two classes. Got {np.unique(training_set.answers).tolist()}."
+            )
+        weights = np.ones(training_set.n_rows) if training_set.weights is None else training_set.weights
         asked = clone(estimator)
         request(asked, "sample_weight")
         if not are_repetitions(weights) and not reaches(asked, "sample_weight"):
@@ -96,9 +98,9 @@ class Bagged:
                 "that many times. Pass such weights, none, or another estimator."
             )
         repeats = (weights if are_repetitions(weights) else weights > 0).astype(np.int64)
-        training = Training(read(X), lesson.task, lesson.y, repeats.astype(np.float64))
+        training = Training(read(X), training_set.task, training_set.y, repeats.astype(np.float64))
         bags = Bags.of(training, training.bin(1), None, bootstrap=True, max_samples=1.0, repeats=repeats)
-        return cls(estimator, lesson, weights, repeats, bags, seed_of(random_state), int(n_bags))
+        return cls(estimator, training_set, weights, repeats, bags, seed_of(random_state), int(n_bags))
 
     def rows(self, number: int) -> np.ndarray:
         """The rows of a fit, some of them several times."""
@@ -111,23 +113,23 @@ class Bagged:
 
     def is_outside_of(self, number: int) -> np.ndarray:
         """Whether a bag is without each row, of shape (n_rows,)."""
-        is_outside = np.ones(self.lesson.n_rows, dtype=bool)
+        is_outside = np.ones(self.training.n_rows, dtype=bool)
         is_outside[self.rows(number)] = False
         return is_outside
 
     def test_rows(self, X: TableLike | None, y: ArrayLike) -> tuple[Any, np.ndarray]:
         """Other rows to judge, as members take them, and their answers as codes of classes or numbers."""
         source = open_source(X)
-        if isinstance(self.lesson.task, Regression):
+        if isinstance(self.training.task, Regression):
             _, answers = Regression.of(y)
         else:
-            answers = codes_in(as_array(y, "y"), self.lesson.task.classes)
+            answers = codes_in(as_array(y, "y"), self.training.task.classes)
         check_lengths(source.n_rows, answers)
         try:
-            read_like(source, self.lesson.schema)
+            read_like(source, self.training.schema)
         except ValueError as error:
             raise ValueError(f"X_test does not fit X. {error}") from error
-        return in_order(source, self.lesson.schema).native, answers
+        return in_order(source, self.training.schema).native, answers
 
     def called(self, number: int) -> str:
         """What errors call the model of a fit."""
@@ -135,14 +137,14 @@ class Bagged:
 
     def fitted(self, number: int) -> Any:
         """The model of a fit. On a bag of one class it is a constant."""
-        lesson, rows = self.lesson, self.rows(number)
+        training, rows = self.training, self.rows(number)
         # Weights that are repetitions are in the rows already.
-        has_none = lesson.weights is None or are_repetitions(lesson.weights)
+        has_none = training.weights is None or are_repetitions(training.weights)
         weights = None if has_none else self.weights[rows]
         own = seeded(self.estimator, np.random.default_rng([self.seed, number, 1]))
-        table, answers = take_rows(lesson.X, rows), lesson.answers[rows]
+        table, answers = take_rows(training.X, rows), training.answers[rows]
         with naming(self.called(number), "be fitted"):
-            return fit_member(own, table, answers, weights, are_classes=lesson.are_classes)
+            return fit_member(own, table, answers, weights, are_classes=training.are_classes)
 
     def judged(
         self, judge: Judge, X: TableLike | None = None, *, first: int = 0, **where: Unpack[Where]
@@ -154,13 +156,13 @@ class Bagged:
         judge : callable
             From the number of a fit and its votes, of shape (n_rows, n_outputs), to what is kept.
         X : table, default=None
-            The rows to vote on; None is those of the lesson.
+            The rows to vote on; None is the rows of the training set.
         first : int, default=0
             The number of the first fit: 0 is that on all rows, 1 that on the first bag.
         **where : dict
             `by`, `runner`, `n_jobs` and `verbose`, as for `in_tasks`.
         """
-        table = self.lesson.X if X is None else X
+        table = self.training.X if X is None else X
         n_fits = self.n_bags + 1 - first
         return in_tasks(fit_and_judge, (self, judge, table, first), n_fits, step=1, what="bags", **where)
 
@@ -168,7 +170,7 @@ class Bagged:
         """Return the votes of a fit on rows, of shape (n_rows, n_outputs). The model is not kept."""
         model = self.fitted(number)
         with naming(self.called(number), "vote"):
-            return votes_of(model, X, self.lesson.task)
+            return votes_of(model, X, self.training.task)
 
 
 def fit_and_judge(shared: tuple[Bagged, Judge, TableLike, int], begin: int, end: int) -> list[np.ndarray]:

@@ -133,11 +133,11 @@ def bias_variance(
     if (X_test is None) != (y_test is None):
         raise ValueError("X_test and y_test go together. Pass both, or none.")
     bagged = Bagged.of(estimator, X, y, B, sample_weight, random_state)
-    lesson = bagged.lesson
-    name = named_loss(loss, estimator, are_classes=lesson.are_classes)
-    table, answers = (None, lesson.y) if y_test is None else bagged.test_rows(X_test, y_test)
+    training = bagged.training
+    name = named_loss(loss, estimator, are_classes=training.are_classes)
+    table, answers = (None, training.y) if y_test is None else bagged.test_rows(X_test, y_test)
     where: Where = {"by": type(estimator).__name__, "runner": runner, "n_jobs": n_jobs, "verbose": verbose}
-    keeps_votes = not lesson.are_classes or name in OF_PROBABILITIES
+    keeps_votes = not training.are_classes or name in OF_PROBABILITIES
     decided = np.array(bagged.judged(as_voted if keeps_votes else decided_class, table, first=1, **where))
     counts, weights = np.ones(decided.shape[:2]), np.ones(len(answers))
     if X_test is None:
@@ -147,7 +147,7 @@ def bias_variance(
         raise ValueError(f"Every row is in every bag. Draw more bags than B={bagged.n_bags}.")
     decided, counts, answers = decided[:, is_known], counts[:, is_known], answers[is_known]
     if name == "brier":
-        answers = one_hot(answers, lesson.task.n_outputs)
+        answers = one_hot(answers, training.task.n_outputs)
     split = {"error": class_parts, "log_loss": likelihood_parts}.get(name, square_parts)
     of_rows = split(decided, counts, answers)
     means = np.average(of_rows, axis=1, weights=weights[is_known])

@@ -198,9 +198,9 @@ def bootstrap_error(
 
 def metric_for(scoring: object, bagged: Bagged) -> Metric:
     """Return the metric, if it can judge what an estimator will decide."""
-    task, y = bagged.lesson.task, bagged.lesson.y
+    task, y = bagged.training.task, bagged.training.y
     if scoring is None:
-        return ERRORS[CLASSES if bagged.lesson.are_classes else NUMBERS]
+        return ERRORS[CLASSES if bagged.training.are_classes else NUMBERS]
     wanted = metric_of(scoring, task.n_outputs, task.classes)
     check_has_value(wanted, y, task.n_outputs, bagged.weights)
     check_judged(bagged.estimator, wanted)
@@ -268,7 +268,7 @@ class RowMeans:
         if not n_outside[bagged.weights > 0].any():
             raise ValueError(f"Every row is in every bag. Draw more bags than B={bagged.n_bags}.")
         of_rows = {
-            "apparent": metric.row_scores(bagged.lesson.y, found[0]),
+            "apparent": metric.row_scores(bagged.training.y, found[0]),
             "plain": losses.mean(axis=0),
             "out_of_bag": (losses * is_outside).sum(axis=0) / np.maximum(n_outside, 1),
         }
@@ -302,7 +302,7 @@ class BagMeans:
     @classmethod
     def of(cls, metric: Metric, found: list[np.ndarray], bagged: Bagged) -> BagMeans:
         """Keep the votes."""
-        return cls(metric, bagged.lesson.y, found, bagged.is_outside())
+        return cls(metric, bagged.training.y, found, bagged.is_outside())
 
     def error(self, kind: str, weights: np.ndarray) -> float:
         """Return an error as `RowMeans` does. Of the bags it is the mean over those that have a value."""
@@ -342,7 +342,7 @@ class Estimates:
     @classmethod
     def of(cls, metric: Metric, bagged: Bagged, **where: Unpack[Where]) -> Estimates:
         """Fit on the bags, and judge what is decided."""
-        found = bagged.judged(Kept(metric, bagged.lesson.y), **where)
+        found = bagged.judged(Kept(metric, bagged.training.y), **where)
         means = (RowMeans if metric.is_mean_over_rows else BagMeans).of(metric, found, bagged)
         no_information = no_information_rate(metric, found[0], bagged)
         return cls(means, no_information, metric.more_is_better, bagged.weights)
@@ -370,7 +370,7 @@ def mean_known(values: list[float]) -> float:
 
 def no_information_rate(metric: Metric, votes: np.ndarray, bagged: Bagged) -> float:
     """The error if answers did not depend on rows: all answers with all votes."""
-    y, weights = bagged.lesson.y, bagged.weights
+    y, weights = bagged.training.y, bagged.weights
     shares = weights / weights.sum()
     answers, places = np.unique(y, return_inverse=True)
     if metric.is_mean_over_rows and len(answers) <= MOST_ANSWERS:

@@ -27,7 +27,7 @@ from committee import running
 from committee.assembling.member_fits import fit_fold, fit_in_bags, fitted, has_bags
 from committee.assembling.named_members import Member, seeded_by_name
 from committee.members.member_votes import votes_of
-from committee.members.training_set import Lesson
+from committee.members.training_set import TrainingSet
 from committee.parameters import is_integer, is_number
 from committee.running import Runner, Task, TaskError
 from committee.table.input_types import TableLike
@@ -106,12 +106,14 @@ class Outcome:
         )
 
 
-def run_cell(lesson: Lesson, cell: Cell, estimator: object, is_test: np.ndarray, cv: int | None) -> Outcome:
+def run_cell(
+    training: TrainingSet, cell: Cell, estimator: object, is_test: np.ndarray, cv: int | None
+) -> Outcome:
     """Fit a learner on one resample of a table, and let it vote.
 
     Parameters
     ----------
-    lesson : Lesson
+    training : TrainingSet
         The whole table.
     cell : Cell
         Its names and number are what all draws depend on.
@@ -128,44 +130,46 @@ def run_cell(lesson: Lesson, cell: Cell, estimator: object, is_test: np.ndarray,
     try:
         member = seeded_by_name(Member(cell.learner, estimator), cell.resample)
         found = asked(
-            rows_of(lesson, ~is_test), take_rows(lesson.X, np.flatnonzero(is_test)), member, cell, cv
+            rows_of(training, ~is_test), take_rows(training.X, np.flatnonzero(is_test)), member, cell, cv
         )
         return replace(found, seconds=time.perf_counter() - began)
     except Exception as error:
         return Outcome.failed(error)
 
 
-def asked(lesson: Lesson, X_test: TableLike, member: Member, cell: Cell, cv: int | None) -> Outcome:
-    """The votes of a member that learns from all rows of a lesson."""
+def asked(training: TrainingSet, X_test: TableLike, member: Member, cell: Cell, cv: int | None) -> Outcome:
+    """The votes of a member that learns from all rows of a training."""
     uses_bags = cv is not None and has_bags(member.estimator)
     began = time.perf_counter()
     if uses_bags:
-        model, rows, cast = fit_in_bags(lesson, member.estimator, None, False)
+        model, rows, cast = fit_in_bags(training, member.estimator, None, False)
     else:
-        model = fitted(member.estimator, lesson, lesson.X, lesson.rows)
+        model = fitted(member.estimator, training, training.X, training.rows)
     fit_seconds = time.perf_counter() - began
     began = time.perf_counter()
-    votes: np.ndarray = votes_of(model, X_test, lesson.task).astype(dtype_of(lesson.task))
+    votes: np.ndarray = votes_of(model, X_test, training.task).astype(dtype_of(training.task))
     predict_seconds = time.perf_counter() - began
     found = Outcome(votes, None, fit_seconds, predict_seconds)
     if cv is None:
         return found
-    shape = lesson.n_rows, lesson.task.n_outputs
-    honest: np.ndarray = np.full(shape, np.nan, dtype=dtype_of(lesson.task))
+    shape = training.n_rows, training.task.n_outputs
+    honest: np.ndarray = np.full(shape, np.nan, dtype=dtype_of(training.task))
     if uses_bags:
         honest[rows] = cast
         return replace(found, honest_votes=honest)
-    every, rng = np.arange(lesson.n_rows), np.random.default_rng([cell.resample, 1])
-    for train, held_out in drawn_folds(cv, every, lesson.y, None, rng, is_class_task=lesson.are_classes):
-        _, rows, cast = fit_fold(lesson, member.estimator, None, False, train, held_out, False)
+    every, rng = np.arange(training.n_rows), np.random.default_rng([cell.resample, 1])
+    for train, held_out in drawn_folds(cv, every, training.y, None, rng, is_class_task=training.are_classes):
+        _, rows, cast = fit_fold(training, member.estimator, None, False, train, held_out, False)
         honest[rows] = cast
     return replace(found, honest_votes=honest)
 
 
-def rows_of(lesson: Lesson, is_wanted: np.ndarray) -> Lesson:
-    """Some rows of a lesson, with all its classes."""
+def rows_of(training: TrainingSet, is_wanted: np.ndarray) -> TrainingSet:
+    """Some rows of a training, with all its classes."""
     rows = np.flatnonzero(is_wanted)
-    return replace(lesson, X=take_rows(lesson.X, rows), y=lesson.y[rows], answers=lesson.answers[rows])
+    return replace(
+        training, X=take_rows(training.X, rows), y=training.y[rows], answers=training.answers[rows]
+    )
 
 
 @dataclass(frozen=True)
@@ -201,7 +205,7 @@ class TimeLimitError(Exception):
     """A cell has taken longer than it may."""
 
 
-def run_within(limits: Limits, key: str, lesson: Lesson, cell: Cell, *arguments: Any) -> Outcome:
+def run_within(limits: Limits, key: str, training: TrainingSet, cell: Cell, *arguments: Any) -> Outcome:
     """Run a cell in another process, and end it if it takes too long.
 
     Parameters
@@ -209,7 +213,7 @@ def run_within(limits: Limits, key: str, lesson: Lesson, cell: Cell, *arguments:
     limits : Limits
     key : str
         The fingerprint of the table, which is sent to the process once.
-    lesson, cell, *arguments : see `run_cell`
+    training, cell, *arguments : see `run_cell`
 
     Returns
     -------
@@ -218,7 +222,7 @@ def run_within(limits: Limits, key: str, lesson: Lesson, cell: Cell, *arguments:
     bench = getattr(_of_thread, "bench", None) or Bench()
     _of_thread.bench = bench
     try:
-        return bench.run(limits, key, lesson, cell, *arguments)
+        return bench.run(limits, key, training, cell, *arguments)
     except Exception as error:
         return Outcome.failed(error)
 
@@ -238,12 +242,12 @@ class Bench:
         self._key = ""
         self._handle: Any = None
 
-    def run(self, limits: Limits, key: str, lesson: Lesson, cell: Cell, *arguments: Any) -> Outcome:
+    def run(self, limits: Limits, key: str, training: TrainingSet, cell: Cell, *arguments: Any) -> Outcome:
         """Run a cell here."""
         if self._runner is None:
             self._runner = running.runner("processes", 1)
         if key != self._key:
-            self._key, self._handle = key, self._runner.put(lesson)
+            self._key, self._handle = key, self._runner.put(training)
             # What a process takes to begin, to import and to open the table is not the cell's.
             self._wait(self._runner.submit(begin, self._handle, *arguments), None, cell)
         given = limits.n_bytes, self._handle, cell, *arguments
@@ -280,16 +284,16 @@ def begin(*given: object) -> None:
     """Nothing: a process that has called it has begun, and has imported what it was given."""
 
 
-def run_in_memory(n_bytes: int | None, lesson: Lesson, cell: Cell, *arguments: Any) -> Outcome:
+def run_in_memory(n_bytes: int | None, training: TrainingSet, cell: Cell, *arguments: Any) -> Outcome:
     """Run a cell in this process, which may take so much memory more than it has."""
     if n_bytes is None:
-        return run_cell(lesson, cell, *arguments)
+        return run_cell(training, cell, *arguments)
     import resource
 
     before = resource.getrlimit(resource.RLIMIT_DATA)
     resource.setrlimit(resource.RLIMIT_DATA, (data_bytes() + n_bytes, before[1]))
     try:
-        outcome = run_cell(lesson, cell, *arguments)
+        outcome = run_cell(training, cell, *arguments)
     finally:
         resource.setrlimit(resource.RLIMIT_DATA, before)
     if outcome.error is not None and outcome.error.startswith(("MemoryError", "_ArrayMemoryError")):

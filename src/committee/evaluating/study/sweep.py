@@ -23,7 +23,7 @@ from committee.combining.rule_registry import as_rule
 from committee.evaluating.comparison import listed
 from committee.evaluating.study.cell import Cell, Limits, Outcome, outcome_of, run_cell, run_within
 from committee.evaluating.study.store import Store, TableRecord
-from committee.members.training_set import Lesson
+from committee.members.training_set import TrainingSet
 from committee.running import Runner, Task, Work, receiving
 from committee.table.input_types import ArrayLike
 from committee.task import Classification, Regression, check_target
@@ -141,7 +141,7 @@ class Sweep:
                     self.pace.add(cell, outcome.seconds)
                 n_done += 1
                 n_left[cell.learner, cell.table] -= 1
-                work.tell(n_done, part=str(cell), seconds_left=self.pace.left(+n_left, run.n_workers))
+                work.report(n_done, part=str(cell), seconds_left=self.pace.left(+n_left, run.n_workers))
         finally:
             for task in in_flight:
                 task.cancel()
@@ -151,10 +151,10 @@ class Sweep:
         place = cell.table, cell.resample
         record = self.records[cell.table]
         if place not in self._shared:
-            lesson, found = self.tables[cell.table].read()
+            training, found = self.tables[cell.table].read()
             if found.fingerprint != record.fingerprint:
                 raise ValueError(f"Table {cell.table!r} has changed while the study was running.")
-            self._shared[place] = run.put(lesson)
+            self._shared[place] = run.put(training)
         shared = self._shared[place]
         estimator = self.estimators[cell.learner, record.task]
         given = shared, cell, estimator, self.split(*place), self.cv
@@ -186,20 +186,20 @@ class StudyTable:
     name: str
     load: Callable[[], tuple[Any, Any, str | None]]
 
-    def read(self) -> tuple[Lesson, TableRecord]:
+    def read(self) -> tuple[TrainingSet, TableRecord]:
         """The table as learners see it, and what a store knows of it."""
         try:
             X, y, task = self.load()
             found = task_of(y) if task is None else task
-            lesson = Lesson.of(TASKS[found], X, y, None, None)
+            training = TrainingSet.of(TASKS[found], X, y, None, None)
         except (ValueError, TypeError) as error:
             raise type(error)(f"Table {self.name!r}: {error}") from error
-        classes = lesson.task.classes.tolist() if isinstance(lesson.task, Classification) else None
+        classes = training.task.classes.tolist() if isinstance(training.task, Classification) else None
         if classes is not None and len(classes) < 2:
             raise ValueError(f"Table {self.name!r} has one class, {classes[0]!r}: there is nothing to learn.")
-        fingerprint = table_print(lesson.data, lesson.schema, lesson.task)
-        return lesson, TableRecord(
-            self.name, fingerprint, found, lesson.n_rows, lesson.schema.n_columns, classes, lesson.y
+        fingerprint = table_print(training.data, training.schema, training.task)
+        return training, TableRecord(
+            self.name, fingerprint, found, training.n_rows, training.schema.n_columns, classes, training.y
         )
 
 

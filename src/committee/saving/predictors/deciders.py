@@ -185,7 +185,7 @@ class MedianDecider(TableDecider):
 
 
 @dataclass(frozen=True, eq=False)
-class PreparedSeat:
+class PreparedMember:
     """A member of a committee.
 
     Parameters
@@ -213,28 +213,28 @@ class RuleDecider:
 
     Parameters
     ----------
-    seats : tuple of PreparedSeat
+    fitted_members : tuple of PreparedMember
     rule : Rule, or None
         None if there is one class, so that nothing is to decide.
     task : Classification or Regression
     """
 
-    seats: tuple[PreparedSeat, ...]
+    fitted_members: tuple[PreparedMember, ...]
     rule: VotingRule | None
     task: Task
 
     def ask(self, schema: Schema) -> Decide:
         """A function from rows of a schema to the decision for each."""
         dtype = np.float32 if isinstance(self.task, Classification) else np.float64
-        n_folds = folds_of_rule(self.rule, [len(seat.predictors) for seat in self.seats])
+        n_folds = folds_of_rule(self.rule, [len(member.predictors) for member in self.fitted_members])
 
         def decide(X: Rows) -> np.ndarray:
             n_rows = check_rows(X, schema)
             if self.rule is None:
                 return np.ones((n_rows, 1))
-            votes = np.empty((n_folds, len(self.seats), n_rows, self.task.n_outputs), dtype=dtype)
-            for place, seat in enumerate(self.seats):
-                votes[:, place] = seat.votes(X, schema, self.task, n_folds)
+            votes = np.empty((n_folds, len(self.fitted_members), n_rows, self.task.n_outputs), dtype=dtype)
+            for place, member in enumerate(self.fitted_members):
+                votes[:, place] = member.votes(X, schema, self.task, n_folds)
             return decided_by_fold(self.rule, votes)
 
         return decide

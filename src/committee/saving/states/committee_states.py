@@ -11,7 +11,7 @@ import numpy as np
 from committee.saving.format.fields import Fields
 from committee.saving.format.file_errors import require
 from committee.saving.model_parts import TREES, check_forest, columns_asked
-from committee.saving.predictors.deciders import PreparedSeat, RuleDecider, check_member
+from committee.saving.predictors.deciders import PreparedMember, RuleDecider, check_member
 from committee.saving.predictors.predictor import Predictor, Task, prepare
 from committee.saving.states.state import (
     KeptRule,
@@ -27,7 +27,7 @@ from committee.task import Classification
 
 
 @dataclass(frozen=True, eq=False)
-class SeatState:
+class MemberState:
     """A member of a committee.
 
     Parameters
@@ -47,7 +47,7 @@ class SeatState:
     calibration: Mapping[str, object] | None = None
 
     @classmethod
-    def take(cls, fields: Fields, n_columns: int) -> SeatState:
+    def take(cls, fields: Fields, n_columns: int) -> MemberState:
         """Take a member that sees some columns of a table."""
         name, models = fields.take("name", str), fields.take("models", list)
         columns = fields.optional("columns", list)
@@ -58,13 +58,13 @@ class SeatState:
         fields.require(models, "it has no models")
         return cls(name, models, columns, None if calibration is None else calibration.values)
 
-    def prepared(self, schema: Schema, task: Task, models: Models) -> PreparedSeat:
+    def prepared(self, schema: Schema, task: Task, models: Models) -> PreparedMember:
         """Prepare the member to vote."""
         predictors = tuple(models.predictor(model, f"member {self.name!r}") for model in self.models)
         for each in predictors:
             check_member(each, schema.n_columns if self.columns is None else len(self.columns), task)
         require(self.calibration is None, f"Member {self.name!r} votes by itself and needs no calibration")
-        return PreparedSeat(predictors, self.columns)
+        return PreparedMember(predictors, self.columns)
 
 
 @state_of(
@@ -81,35 +81,39 @@ class CommitteeState:
     ----------
     schema : Schema
     task : Classification or Regression
-    seats : list of SeatState
+    fitted_members : list of MemberState
     kept : KeptRule
     """
 
     schema: Schema
     task: Task
-    seats: list[SeatState]
+    fitted_members: list[MemberState]
     kept: KeptRule
 
     @classmethod
     def take(cls, fields: Fields, task_type: type[Task]) -> CommitteeState:
         """Take members of different names."""
         schema, task = take_table(fields, task_type)
-        seats = fields.take("seats", list)
-        fields.require(seats and all(isinstance(seat, dict) for seat in seats), "there are no seats")
+        fitted_members = fields.take("seats", list)
+        fields.require(
+            fitted_members and all(isinstance(member, dict) for member in fitted_members),
+            "there are no members",
+        )
         taken = [
-            SeatState.take(Fields(seat, f"seats__{i}"), schema.n_columns) for i, seat in enumerate(seats)
+            MemberState.take(Fields(member, f"seats__{i}"), schema.n_columns)
+            for i, member in enumerate(fitted_members)
         ]
-        fields.require(len({seat.name for seat in taken}) == len(taken), "two seats have one name")
+        fields.require(len({member.name for member in taken}) == len(taken), "two members have one name")
         return cls(schema, task, taken, KeptRule.take(fields))
 
     def learnt(self) -> dict[str, object]:
         """The fields that `take` takes."""
-        seats = [dict(vars(seat)) for seat in self.seats]
-        return {"schema": self.schema, "task": self.task, "seats": seats, **vars(self.kept)}
+        fitted_members = [dict(vars(member)) for member in self.fitted_members]
+        return {"schema": self.schema, "task": self.task, "seats": fitted_members, **vars(self.kept)}
 
     def predictor(self, models: Models, parameters: Mapping[str, object]) -> Predictor:
         """Prepare the members and the rule to answer rows."""
-        return together(self.seats, self.kept, self.schema, self.task, models)
+        return together(self.fitted_members, self.kept, self.schema, self.task, models)
 
 
 @state_of(
@@ -165,18 +169,20 @@ class BaggingState:
             decider = ruled_decider(self.members, self.kept, self.task, models, parameters)
             return prepare(decider, self.schema, self.task)
         columns: Any = self.columns or [None] * len(self.members)
-        seats = [
-            SeatState(str(i), [member], seen)
+        fitted_members = [
+            MemberState(str(i), [member], seen)
             for i, (member, seen) in enumerate(zip(self.members, columns, strict=True))
         ]
-        return together(seats, self.kept, self.schema, self.task, models)
+        return together(fitted_members, self.kept, self.schema, self.task, models)
 
 
-def together(seats: list[SeatState], kept: KeptRule, schema: Schema, task: Task, models: Models) -> Predictor:
+def together(
+    fitted_members: list[MemberState], kept: KeptRule, schema: Schema, task: Task, models: Models
+) -> Predictor:
     """Prepare members and the rule on their votes."""
     rule = models.rule(kept)
-    prepared = tuple(seat.prepared(schema, task, models) for seat in seats)
-    check_rule(rule, len(seats), task)
+    prepared = tuple(member.prepared(schema, task, models) for member in fitted_members)
+    check_rule(rule, len(fitted_members), task)
     return prepare(RuleDecider(prepared, rule, task), schema, task)
 
 
