@@ -27,7 +27,7 @@ test: .venv/committee  ## Run the engine's tests (ctest), then the package's tes
 	$(BIN)/pytest -n auto
 
 members: $(BENCH)/committee  ## Test boosters of LightGBM, XGBoost and CatBoost as members, in the benchmarks' environment
-	$(BENCH)/bin/python -m pytest tests/saving/other_libraries/test_library_boosters.py tests/assembling/test_committee_members.py \
+	$(BENCH)/bin/python -m pytest tests/saving/test_foreign_boosters.py tests/assembling/test_committee_members.py \
 		tests/automatic/test_libraries.py
 
 fuzz: .venv/committee  ## Open 2,000 damaged and hostile files: none may crash, hang, or make a model answer nonsense

@@ -197,7 +197,7 @@ def result_of(summary):
         },
         "cases": case_list([ALL_TABLES, *errors.index]),
         "measurements": measurements,
-        "targets": judge(summary),
+        "targets": verdicts_on(summary),
         "plots": [],
         "failures": [],
     }
@@ -214,7 +214,7 @@ def scope(summary):
     )
 
 
-def judge(summary):
+def verdicts_on(summary):
     """CAWPE has the best ranks of error and AUC, and means are the paper's."""
     verdicts = []
     for metric in "error", "auc":
@@ -328,7 +328,7 @@ def by_class_sentence(summary):
     cawpe = summary.scores["error"][CAWPE]
     wins, losses = int((summary.by_class < cawpe).sum()), int((summary.by_class > cawpe).sum())
     return (
-        "To judge by its accuracies, the paper's stacking explains each class by all votes of all members, "
+        "Its accuracies suggest that the paper's stacking explains each class by all votes of all members, "
         "for which small tables of many classes have too few rows. `StackingRule('mlr')` is what Ting and "
         "Witten (1999) proposed: each class by the votes for it alone, over weights that are not negative. "
         f"It is not in the paper. Its mean accuracy here is {1 - summary.by_class.mean():.4f}; it is better "

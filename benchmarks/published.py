@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 
-def beside(compared, path, learners, names):
+def with_published(compared, path, learners, names):
     """Add columns of published accuracies to a comparison by the accuracy.
 
     `path` is a CSV file with a row for each data set, named in its first column, and a column for each

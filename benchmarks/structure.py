@@ -175,7 +175,7 @@ def class_names(parsed):
 
 
 def largest_folder(root, kinds):
-    """Return the largest number of entries, files of some kinds or folders, of a folder below the first level."""
+    """Return the largest number of files and folders in a folder below the first level."""
     folders = [path for path in root.rglob("*") if path.is_dir() and path.name != "__pycache__"]
     entries = [
         [each for each in folder.iterdir() if each.suffix in kinds or each in folders] for folder in folders
@@ -244,7 +244,7 @@ def fit_file(folder):
     table = Path(folder, "train.csv")
     table.write_text("a,b,y\n" + rows)
     words = ["fit", str(table), "--target", "y", "--folds", "2"]
-    members = ["--members", "forest,linear"]
+    members = ["--estimators", "forest,linear"]
 
     def fit(out):
         try:

@@ -24,7 +24,7 @@ from committee import Study, running
 from committee.evaluating import known_learners
 from committee.reporting import rank_table, save_picture
 from committee.reporting.study_report import charts_of, tests_of
-from published import beside
+from published import with_published
 
 FOLDER = results.FOLDER / "raw" / "study"
 PAGE = Path(__file__).parents[1] / "docs" / "study.md"
@@ -148,7 +148,7 @@ def write_page(study, tables, published, page, pictures):
     if published and "classification" in tasks:
         names = {name: row.cawpe_name for name, row in tables.iterrows() if isinstance(row.cawpe_name, str)}
         path = Path(published) / "cawpe_uci121_ACC.csv"
-        compared = beside(study.compare("accuracy"), path, PAPER, names)
+        compared = with_published(study.compare("accuracy"), path, PAPER, names)
         title = "accuracy, next to the means that the CAWPE paper published"
         lines += section(compared, title, "paper", pictures, page)
     if failures:

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from every_estimator import CLASSIFIERS, COMMITTEES, ESTIMATORS, EXPERTS, REGRESSORS, make, name_of
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.exceptions import NotFittedError
 
@@ -16,7 +17,6 @@ from committee import (
     RandomForestRegressor,
     RandomTreeClassifier,
 )
-from every_estimator import CLASSIFIERS, COMMITTEES, ESTIMATORS, EXPERTS, REGRESSORS, make, name_of
 
 # Committees too, except where their members from scikit-learn know no way.
 every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS + EXPERTS + COMMITTEES, ids=name_of)

@@ -47,7 +47,7 @@ def test_a_parameter_has_its_type():
     parameters = _engine.GrowParameters()
     with pytest.raises(TypeError):
         parameters.max_depth = "three"
-    with pytest.raises(ValueError, match="no criterion 'gin'"):
+    with pytest.raises(ValueError, match="Unknown criterion 'gin'"):
         parameters.criterion = "gin"
     parameters.criterion = "log_loss"
     assert parameters.criterion == "entropy"

@@ -9,9 +9,6 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 import pytest
-from sklearn.base import clone, is_classifier
-from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
-
 from every_estimator import (
     CLASSIFIERS,
     COMMITTEES,
@@ -25,6 +22,8 @@ from every_estimator import (
     target_for,
     votes_of,
 )
+from sklearn.base import clone, is_classifier
+from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
 
 EVERYONE = ESTIMATORS + EXPERTS + COMMITTEES
 

@@ -8,16 +8,16 @@ import sys
 import pytest
 from study_cases import small_learners, small_tables
 
-from committee import Study, extensions
-from committee.extensions import extends, extension
+from committee import Study
+from committee.extensions import extension
 
 
 def test_a_method_of_a_higher_layer_has_its_signature_and_its_docstring():
     assert list(inspect.signature(Study.report).parameters)[:3] == ["study", "folder", "scoring"]
     study = Study(small_learners(), small_tables(), resamples=1, cv=None)
     assert list(inspect.signature(study.report).parameters)[:2] == ["folder", "scoring"]
-    told = pydoc.render_doc(Study.report, renderer=pydoc.plaintext)
-    assert "Write pictures, tables and a page" in told
+    documentation = pydoc.render_doc(Study.report, renderer=pydoc.plaintext)
+    assert "Write pictures, tables and a page" in documentation
     assert "report(study" in pydoc.render_doc(Study, renderer=pydoc.plaintext)
 
 
@@ -38,35 +38,21 @@ def test_the_higher_layer_is_imported_on_first_use():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-@pytest.fixture
-def home(monkeypatch):
-    def register(function):
-        monkeypatch.setitem(extensions.HOMES, "a.home", function)
-
-    return register
+def import_missing():
+    raise ModuleNotFoundError("No module named 'altair'", name="altair")
 
 
-def test_a_missing_extra_is_named(home):
+def test_a_missing_extra_is_named():
     class Result:
-        plot = extension("a.home", extra="plot")
+        plot = extension(import_missing, extra="plot")
 
-    def import_missing():
-        raise ModuleNotFoundError("No module named 'altair'", name="altair")
-
-    home(import_missing)
     with pytest.raises(ImportError, match=r"^Result\.plot needs altair\. Install committee\[plot\]\.$"):
         Result().plot()
 
 
-def test_a_home_that_registers_nothing_is_an_error(home):
+def test_without_an_extra_the_import_error_is_passed_on():
     class Result:
-        plot = extension("a.home")
+        plot = extension(import_missing)
 
-    home(lambda: None)
-    with pytest.raises(NotImplementedError, match=r"a\.home registers no Result\.plot"):
+    with pytest.raises(ModuleNotFoundError, match="No module named 'altair'"):
         Result().plot()
-
-
-def test_only_what_a_class_declares_can_be_implemented():
-    with pytest.raises(TypeError, match="Study declares no extension 'explain'"):
-        extends(Study, "explain")

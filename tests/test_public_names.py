@@ -1,5 +1,6 @@
 """What a user can reach from `committee` is listed, sorted and documented."""
 
+import importlib.metadata
 import inspect
 import re
 from types import ModuleType
@@ -24,6 +25,10 @@ def test_all_is_the_sorted_list_of_public_names():
 def test_a_name_that_is_not_there_is_an_attribute_error():
     with pytest.raises(AttributeError, match="no attribute 'RandomJungle'"):
         _ = committee.RandomJungle
+
+
+def test_the_version_is_that_of_the_installed_package():
+    assert committee.__version__ == importlib.metadata.version("committee")
 
 
 def test_a_removed_name_says_what_to_use_now():

@@ -3,11 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
+from every_estimator import COMMITTEES, ESTIMATORS, EXPERTS, name_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone, is_classifier
-
-from every_estimator import COMMITTEES, ESTIMATORS, EXPERTS, name_of
 
 numbers = st.floats(allow_nan=True, allow_infinity=True) | st.integers(-3, 3).map(float)
 words = st.sampled_from(["", "a", "b", "Oslo", "ß", None])

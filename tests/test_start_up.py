@@ -37,7 +37,7 @@ for path in sorted(Path({!r}).glob("*.committee")):
 """
 # What a fresh process runs, and the packages and modules that it must not import for that.
 PROMISES = {
-    "the package": ("import committee", HEAVY | {"numpy", "committee._engine"}),
+    "the package": ("import committee", HEAVY | {"numpy", "committee._engine", "importlib.metadata"}),
     "any predictor": (PREDICT.format(str(MODELS)), HEAVY | {"importlib.metadata"}),
     "a runner": ("from committee.running import runner; runner('threads', 1).close()", HEAVY),
     "any command": ("from committee.cli.main import run; run(['--help'])", FOR_HELP),

@@ -9,74 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from committee import diversity, rules
-    from committee.assembling import (
-        BayesianAveragingClassifier,
-        BayesianAveragingRegressor,
-        CAWPEClassifier,
-        DynamicSelectionClassifier,
-        DynamicSelectionRegressor,
-        EnsembleSelectionClassifier,
-        EnsembleSelectionRegressor,
-        MixtureOfExpertsClassifier,
-        MixtureOfExpertsRegressor,
-        RegionSelectionClassifier,
-        RegionSelectionRegressor,
-        StackingClassifier,
-        StackingRegressor,
-        VotingClassifier,
-        VotingRegressor,
-    )
-    from committee.automatic import CommitteeClassifier, CommitteeRegressor
-    from committee.boosting import (
-        AdaBoostClassifier,
-        AdaBoostM1Classifier,
-        AdaBoostM2Classifier,
-        AdaBoostRegressor,
-        GradientBoostingClassifier,
-        GradientBoostingRegressor,
-        LogitBoostClassifier,
-    )
-    from committee.evaluating import (
-        Study,
-        bias_variance,
-        bootstrap_error,
-        bootstrap_variance,
-        decompose,
-        decompose_intervals,
-        error_curve,
-        kappa_error,
-        majority_vote_accuracy,
-        majority_vote_forecast,
-        margins,
-        oracle_accuracy,
-        score,
-        score_interval,
-    )
-    from committee.jobs import fit
-    from committee.learners import (
-        C45Classifier,
-        DecisionStumpClassifier,
-        DecisionStumpRegressor,
-        DecisionTreeClassifier,
-        DecisionTreeRegressor,
-        NetworkClassifier,
-        NetworkRegressor,
-        RandomTreeClassifier,
-        RandomTreeRegressor,
-    )
-    from committee.sampling import (
-        BaggingClassifier,
-        BaggingRegressor,
-        ExtraTreesClassifier,
-        ExtraTreesRegressor,
-        RandomForestClassifier,
-        RandomForestRegressor,
-        RandomSubspaceClassifier,
-        RandomSubspaceRegressor,
-        RotationForestClassifier,
-        RotationForestRegressor,
-    )
-    from committee.saving import load, predictor, save, verify
+    from committee.assembling import *
+    from committee.automatic import *
+    from committee.boosting import *
+    from committee.evaluating import *
+    from committee.jobs import *
+    from committee.learners import *
+    from committee.sampling import *
+    from committee.saving import *
+
+    __version__: str
 
 __all__ = [
     "AdaBoostClassifier",
@@ -178,6 +120,8 @@ def _module_of(name: str) -> str | None:
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return globals().setdefault(name, importlib.import_module("importlib.metadata").version(__name__))
     if name in _MODULES:
         return importlib.import_module(f"committee.{name}")
     if name in __all__:

@@ -1,9 +1,9 @@
 """The parameters of an estimator: each is declared once, with what it may be and what it means.
 
 An estimator is a dataclass, so its signature, its checks and its documentation come from one place, and a
-subclass says only what differs:
+subclass declares only what differs:
 
-    max_depth: int | None = parameter(None, "an integer >= 1 or None", optional(integer(1)), "The depth.")
+    max_depth: int | None = parameter(None, optional(integer(1)), "The maximum depth.")
 
 `declared` makes the class, `check_parameters` is called at the start of `fit`.
 """
@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import functools
 import inspect
 import numbers
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Self, TypeVar, dataclass_transform
 
 from committee.documentation import (
@@ -29,26 +30,50 @@ from committee.documentation import (
 Test = Callable[[Any], bool]
 # The engine counts in 32 bits.
 LARGEST_INTEGER = 2**31 - 1
-# What a parameter may be in the words of an error message, the test of it, and its meaning.
-Declaration = tuple[str, Test, str]
 DeclaredField = tuple[dataclasses.Field[Any], Mapping[str, Any]]
 Estimator = TypeVar("Estimator")
 Function = TypeVar("Function", bound=Callable[..., Any])
+# The names of renamed parameters, old and new.
+RENAMED = {"members": "estimators", "metric": "scoring", "run": "run_folder"}
 # numpydoc's order of the sections.
 AFTER_ATTRIBUTES = ("See Also", "Notes", "References", "Examples")
 AFTER_PARAMETERS = ("Attributes", *AFTER_ATTRIBUTES)
 
 
-def parameter(default: Any, allowed: str, test: Test, meaning: str, *, kw_only: bool = True) -> Any:
+@dataclasses.dataclass(frozen=True)
+class Constraint:
+    """The values that a parameter may have.
+
+    Parameters
+    ----------
+    words : str
+        The values in words, for error messages and the documentation.
+    test : callable, default=None
+        Return whether a value is allowed. None allows any value: the code that reads it checks it.
+    alternatives : tuple of str, default=()
+        The words of each alternative, if there are several.
+    """
+
+    words: str
+    test: Test | None = None
+    alternatives: tuple[str, ...] = ()
+
+    def __call__(self, value: Any) -> bool:
+        """Return whether a value is allowed."""
+        return self.test is None or self.test(value)
+
+
+# The constraint of a parameter and its meaning.
+Declaration = tuple[Constraint, str]
+
+
+def parameter(default: Any, constraint: Constraint, meaning: str, *, kw_only: bool = True) -> Any:
     """Declare a parameter.
 
     Parameters
     ----------
     default : object
-    allowed : str
-        What it may be, in the words of the error message.
-    test : callable
-        True if a value is allowed.
+    constraint : Constraint
     meaning : str
         Its documentation.
     kw_only : bool, default=True
@@ -58,32 +83,8 @@ def parameter(default: Any, allowed: str, test: Test, meaning: str, *, kw_only: 
     -------
     dataclasses.Field
     """
-    metadata = {"allowed": allowed, "test": test, "meaning": meaning}
+    metadata = {"constraint": constraint, "meaning": meaning}
     return dataclasses.field(default=default, kw_only=kw_only, metadata=metadata)
-
-
-def flag(default: bool, meaning: str) -> Any:
-    """Declare a parameter that is True or False."""
-    return parameter(default, "True or False", is_boolean, meaning)
-
-
-def count(
-    default: int, meaning: str, *, lowest: int = 1, highest: float = LARGEST_INTEGER, kw_only: bool = True
-) -> Any:
-    """Declare a parameter that is an integer from `lowest` to `highest`."""
-    return parameter(default, f"an integer >= {lowest}", integer(lowest, highest), meaning, kw_only=kw_only)
-
-
-def choice(default: str | None, choices: tuple[str | None, ...], meaning: str) -> Any:
-    """Declare a parameter that is one of some words, or None if it is among them.
-
-    Examples
-    --------
-    >>> choice("a", ("a", "b", None), "A letter.").metadata["allowed"]
-    '"a", "b" or None'
-    """
-    *others, last = (f'"{each}"' if isinstance(each, str) else "None" for each in choices)
-    return parameter(default, f"{', '.join(others)} or {last}", one_of(*choices), meaning)
 
 
 @dataclass_transform(kw_only_default=True)
@@ -95,10 +96,34 @@ def declared(cls: type[Estimator]) -> type[Estimator]:
     """
     check_defaults(cls)
     made = dataclasses.dataclass(kw_only=True, eq=False, repr=False)(cls)
+    made.__init__ = refusing_unknown_names(made.__init__)  # type: ignore[method-assign]
     found = declarations(made)
     made._declarations = found  # type: ignore[attr-defined]
     made.__doc__ = documented(made, found)
     return made
+
+
+def refusing_unknown_names(constructor: Callable[..., None]) -> Callable[..., None]:
+    """Make a constructor name the parameters that exist if a caller passes another one.
+
+    Examples
+    --------
+    >>> from committee import CommitteeClassifier
+    >>> CommitteeClassifier(members=["forest"])
+    Traceback (most recent call last):
+    TypeError: CommitteeClassifier has no parameter 'members'. Use 'estimators', its name now.
+    """
+    _, *known = inspect.signature(constructor).parameters
+
+    @functools.wraps(constructor)
+    def construct(self: object, *arguments: object, **parameters: object) -> None:
+        for name in [name for name in parameters if name not in known]:
+            new = RENAMED.get(name)
+            way_out = f"Use {new!r}, its name now." if new in known else f"It has {', '.join(known)}."
+            raise TypeError(f"{type(self).__name__} has no parameter {name!r}. {way_out}")
+        constructor(self, *arguments, **parameters)
+
+    return construct
 
 
 def check_defaults(cls: type[Any]) -> None:
@@ -134,7 +159,7 @@ def documented(cls: type[Any], declared_fields: list[DeclaredField]) -> str:
 def entry_of(declared_field: DeclaredField) -> str:
     """The documentation of a declared parameter."""
     field, declaration = declared_field
-    return parameter_entry(field.name, declaration["allowed"], field.default, declaration["meaning"])
+    return parameter_entry(field.name, declaration["constraint"].words, field.default, declaration["meaning"])
 
 
 def taking_parameters_of(cls: type[Any]) -> Callable[[Function], Function]:
@@ -182,11 +207,11 @@ def check_parameters(estimator: Any) -> None:
     ValueError: max_depth must be an integer >= 1 or None. Got 0.
     """
     for field, declaration in estimator._declarations:
-        value = getattr(estimator, field.name)
-        if not declaration["test"](value):
+        value, constraint = getattr(estimator, field.name), declaration["constraint"]
+        if not constraint(value):
             is_huge = is_integer(value) and value > LARGEST_INTEGER
             limit = f" Integers may go up to {LARGEST_INTEGER}." if is_huge else ""
-            raise ValueError(f"{field.name} must be {declaration['allowed']}.{limit} Got {value!r}.")
+            raise ValueError(f"{field.name} must be {constraint.words}.{limit} Got {value!r}.")
 
 
 class Parametrised:
@@ -264,34 +289,79 @@ def declarations(cls: type[Any]) -> list[DeclaredField]:
     return found
 
 
-def integer(lowest: int, highest: float = LARGEST_INTEGER) -> Test:
-    """A test for integers from `lowest` to `highest`."""
-    return lambda value: is_integer(value) and lowest <= value <= highest
+def integer(lowest: int, highest: float = LARGEST_INTEGER) -> Constraint:
+    """Allow integers from `lowest` to `highest`.
+
+    Examples
+    --------
+    >>> integer(1).words, integer(2, 255).words
+    ('an integer >= 1', 'an integer in [2, 255]')
+    """
+    words = f">= {lowest}" if highest >= LARGEST_INTEGER else f"in [{lowest}, {highest}]"
+    return Constraint(f"an integer {words}", lambda value: is_integer(value) and lowest <= value <= highest)
 
 
-def number(lowest: float, highest: float = sys.float_info.max) -> Test:
-    """A test for finite numbers from `lowest` to `highest`."""
-    return lambda value: is_number(value) and lowest <= value <= highest
+def number(lowest: float, highest: float = sys.float_info.max, *, closed: str = "both") -> Constraint:
+    """Allow finite numbers in an interval that is closed at "both" ends, at the "left", "right" or "neither".
+
+    Examples
+    --------
+    >>> number(0).words, number(0, closed="neither").words, number(0, 1, closed="right").words
+    ('a number >= 0', 'a number > 0', 'a number in (0, 1]')
+    """
+    has_lowest, has_highest = closed in ("both", "left"), closed in ("both", "right")
+    if highest == sys.float_info.max:
+        words = f"{'>=' if has_lowest else '>'} {lowest}"
+    else:
+        words = f"in {'[' if has_lowest else '('}{lowest}, {highest}{']' if has_highest else ')'}"
+
+    def test(value: Any) -> bool:
+        is_end = (value == lowest and not has_lowest) or (value == highest and not has_highest)
+        return is_number(value) and lowest <= value <= highest and not is_end
+
+    return Constraint(f"a number {words}", test)
 
 
-def share(*, whole: bool) -> Test:
-    """A test for floats above 0 and below 1; 1.0 passes if a share may be the whole."""
-    return lambda value: is_float(value) and (0 < value < 1 or (whole and value == 1))
+def share(*, whole: bool) -> Constraint:
+    """Allow floats above 0 and below 1, and 1.0 if a share may be the whole."""
+    words = "a float in (0, 1]" if whole else "a float in (0, 1)"
+    return Constraint(words, lambda value: is_float(value) and (0 < value < 1 or (whole and value == 1)))
 
 
-def one_of(*choices: str | None) -> Test:
-    """A test for one of some words, or None if it is among them."""
-    return lambda value: (value is None or isinstance(value, str)) and value in choices
+def one_of(*choices: str | None) -> Constraint:
+    """Allow some strings, and None if it is among the choices.
+
+    Examples
+    --------
+    >>> one_of("soft", "hard", None).words
+    '"soft", "hard" or None'
+    """
+    quoted = [f'"{choice}"' if isinstance(choice, str) else "None" for choice in choices]
+    return any_of(quoted, lambda value: (value is None or isinstance(value, str)) and value in choices)
 
 
-def either(*tests: Test) -> Test:
-    """A test for what passes one of some tests."""
-    return lambda value: any(test(value) for test in tests)
+def either(*constraints: Constraint) -> Constraint:
+    """Allow the values of any of some constraints.
+
+    Examples
+    --------
+    >>> either(integer(1), one_of("sqrt", "log2")).words
+    'an integer >= 1, "sqrt" or "log2"'
+    """
+    alternatives = [words for each in constraints for words in each.alternatives or (each.words,)]
+    return any_of(alternatives, lambda value: any(constraint(value) for constraint in constraints))
 
 
-def optional(test: Test) -> Test:
-    """A test for None, and for what passes another test."""
-    return lambda value: value is None or test(value)
+def optional(constraint: Constraint) -> Constraint:
+    """Allow None and the values of a constraint."""
+    return either(constraint, one_of(None))
+
+
+def any_of(alternatives: Sequence[str], test: Test) -> Constraint:
+    """Make the constraint of some alternatives."""
+    *others, last = alternatives
+    words = f"{', '.join(others)} or {last}" if others else last
+    return Constraint(words, test, tuple(alternatives))
 
 
 def is_boolean(value: object) -> bool:
@@ -320,9 +390,8 @@ def is_mapping(value: object) -> bool:
     return isinstance(value, Mapping)
 
 
-def anything(value: object) -> bool:
-    """The test of parameters that are checked where they are read."""
-    return True
+boolean = any_of(("True", "False"), is_boolean)
+RANDOM_STATE = Constraint("an integer, a RandomState or None")
 
 
 def nearest_name(name: str, names: Iterable[str]) -> str | None:

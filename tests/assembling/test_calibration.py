@@ -1,4 +1,4 @@
-"""From scores to probabilities: what calibration must not depend on."""
+"""Calibration turns scores into probabilities and does not depend on the unit of the weights."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ Y = (X[:, 0] + RNG.normal(size=90) > 0).astype(int)
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_the_unit_of_weights_changes_no_probability(method):
+def test_the_unit_of_the_weights_does_not_change_probabilities(method):
     svm = LinearSVC(C=1e9, dual=False)
     voting = VotingClassifier([("svm", svm)], calibrate=method, cv=3, n_jobs=1)
     given, scaled = (
@@ -22,7 +22,7 @@ def test_the_unit_of_weights_changes_no_probability(method):
     np.testing.assert_allclose(scaled, given, atol=1e-3)
 
 
-def test_a_row_of_weight_two_is_the_row_twice():
+def test_a_row_with_weight_two_equals_two_copies_of_the_row():
     svm = LinearSVC(C=1e9, dual=False)
     folds = [(np.arange(45), np.arange(45, 90)), (np.arange(45, 90), np.arange(45))]
     weights = np.where(np.arange(90) % 3 == 0, 2, 1)

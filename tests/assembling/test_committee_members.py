@@ -1,4 +1,4 @@
-"""Members of other libraries: labels that they refuse, and weights on their way through pipelines."""
+"""Members of other libraries: encoded labels, and sample weights that pass through pipelines."""
 
 import numpy as np
 import pytest
@@ -35,8 +35,8 @@ WORDS = np.array(["no", "perhaps", "yes"])[CODES]
 WEIGHTS = np.random.default_rng(0).integers(1, 4, len(CODES)).astype(float)
 
 
-class Picky(ClassifierMixin, BaseEstimator):
-    """Naive Bayes that takes the classes 0, 1, 2 and so on without a gap, as XGBoost's classifier does."""
+class ConsecutiveLabelsBayes(ClassifierMixin, BaseEstimator):
+    """Naive Bayes that accepts only the classes 0, 1, 2, ... without a gap, like XGBoost's classifier."""
 
     def fit(self, X, y, sample_weight=None):
         if not np.array_equal(np.unique(y), np.arange(len(np.unique(y)))):
@@ -54,10 +54,10 @@ class Picky(ClassifierMixin, BaseEstimator):
 
 @pytest.mark.parametrize("labels", [WORDS, CODES * 2 + 5, CODES - 1.0])
 @pytest.mark.parametrize("weights", [None, WEIGHTS])
-def test_a_member_that_takes_only_numbers_gets_numbers(labels, weights):
+def test_a_member_that_accepts_only_numbers_gets_encoded_labels(labels, weights):
     picky, easy = (
         CAWPEClassifier([("bayes", each)], cv=3).fit(X, labels, sample_weight=weights)
-        for each in (Picky(), GaussianNB())
+        for each in (ConsecutiveLabelsBayes(), GaussianNB())
     )
     np.testing.assert_array_equal(picky.honest_votes_, easy.honest_votes_)
     np.testing.assert_array_equal(picky.predict(X), easy.predict(X))
@@ -65,24 +65,24 @@ def test_a_member_that_takes_only_numbers_gets_numbers(labels, weights):
     assert isinstance(easy.estimators_[0], GaussianNB)
 
 
-def test_a_fold_without_a_class_in_the_middle_has_numbers_without_a_gap():
+def test_a_fold_without_a_class_gets_labels_without_a_gap():
     folds = [
         (np.flatnonzero(CODES != 1), np.flatnonzero(CODES == 1)),
         (np.arange(0, 150, 2), np.arange(1, 150, 2)),
     ]
-    voting = VotingClassifier([("picky", Picky())], cv=folds).fit(X, CODES)
+    voting = VotingClassifier([("picky", ConsecutiveLabelsBayes())], cv=folds).fit(X, CODES)
     alone = voting.honest_votes_[0][np.searchsorted(voting.honest_rows_, np.arange(50, 100, 2))]
     assert (alone[:, 1] == 0).all()
     np.testing.assert_allclose(alone.sum(axis=1), 1, atol=1e-6)
-    assert isinstance(voting.estimators_[0], Picky)
+    assert isinstance(voting.estimators_[0], ConsecutiveLabelsBayes)
 
 
-def test_a_failure_that_is_not_for_the_labels_is_told_as_it_was():
+def test_a_failure_unrelated_to_labels_is_reported_unchanged():
     with pytest.raises(ValueError, match=r"member 'bayes', fold \d.*Number of priors must match"):
         CAWPEClassifier([("bayes", GaussianNB(priors=[1.0]))]).fit(X, WORDS)
 
 
-def test_xgboost_votes_on_words():
+def test_xgboost_votes_on_text_labels():
     xgboost = pytest.importorskip("xgboost")
     member = xgboost.XGBClassifier(n_estimators=5, random_state=0)
     voting = VotingClassifier([("xgb", member)], cv=3).fit(X, WORDS)
@@ -91,7 +91,7 @@ def test_xgboost_votes_on_words():
     np.testing.assert_array_equal(voting.predict(X), WORDS[[0, 50, 100]][expected.predict(X)])
 
 
-def test_numbered_labels_are_saved(tmp_path):
+def test_encoded_labels_are_saved(tmp_path):
     voting = VotingClassifier([("bayes", NumberedLabels(GaussianNB()))], cv=3).fit(X, WORDS)
     voting.save(tmp_path / "m.committee")
     committee.verify(tmp_path / "m.committee")
@@ -121,7 +121,7 @@ def weighted_votes(member, **fit):
     return CAWPEClassifier([("member", member)], cv=3).fit(X, WORDS, **fit).honest_votes_
 
 
-def test_weights_reach_the_steps_of_a_pipeline_whether_or_not_metadata_are_routed():
+def test_weights_reach_the_steps_of_a_pipeline_with_and_without_metadata_routing():
     plain, nested = scaled(LogisticRegression()), make_pipeline(scaled(LogisticRegression()))
     by_name = weighted_votes(plain, sample_weight=WEIGHTS)
     assert (by_name != weighted_votes(plain)).any()
@@ -130,21 +130,21 @@ def test_weights_reach_the_steps_of_a_pipeline_whether_or_not_metadata_are_route
         for member in (plain, nested):
             np.testing.assert_array_equal(weighted_votes(member, sample_weight=WEIGHTS), by_name)
         np.testing.assert_array_equal(
-            weighted_votes(scaled(Picky()), sample_weight=WEIGHTS),
+            weighted_votes(scaled(ConsecutiveLabelsBayes()), sample_weight=WEIGHTS),
             weighted_votes(scaled(GaussianNB()), sample_weight=WEIGHTS),
         )
 
 
-def test_a_step_that_wants_no_weights_gets_none(routing):
-    unasked = make_pipeline(
+def test_a_step_that_does_not_request_weights_gets_none(routing):
+    not_requested = make_pipeline(
         StandardScaler().set_fit_request(sample_weight=False),
         LogisticRegression().set_fit_request(sample_weight=False),
     )
     without = weighted_votes(make_pipeline(StandardScaler(), LogisticRegression()))
-    np.testing.assert_array_equal(weighted_votes(unasked, sample_weight=WEIGHTS), without)
+    np.testing.assert_array_equal(weighted_votes(not_requested, sample_weight=WEIGHTS), without)
 
 
-def test_routing_changes_nothing_for_the_members_of_the_paper(routing):
+def test_metadata_routing_does_not_change_the_members_of_the_cawpe_paper(routing):
     members = [(name, member) for name, member in default_members(True) if name != "perceptron"]
     routed = StackingClassifier(members, cv=2, random_state=0).fit(X, WORDS, sample_weight=WEIGHTS)
     with sklearn.config_context(enable_metadata_routing=False):
@@ -152,7 +152,7 @@ def test_routing_changes_nothing_for_the_members_of_the_paper(routing):
     np.testing.assert_array_equal(routed.predict_proba(X), plain.predict_proba(X))
 
 
-def test_a_committee_gets_routed_weights_and_groups(routing):
+def test_a_committee_receives_routed_weights_and_groups(routing):
     groups = np.arange(len(CODES)) % 5
     inner = VotingClassifier([("bayes", GaussianNB())], cv=3).set_fit_request(sample_weight=True, groups=True)
     outer = make_pipeline(StandardScaler(), inner)
@@ -173,7 +173,7 @@ def test_a_committee_gets_routed_weights_and_groups(routing):
         (HalvingRandomSearchCV, {"n_candidates": 1, "random_state": 0}),
     ],
 )
-def test_weights_reach_the_estimator_that_a_search_looks_for(search, given, routing):
+def test_weights_reach_the_estimator_inside_a_search(search, given, routing):
     pipeline = make_pipeline(StandardScaler(), GaussianNB())
     with sklearn.config_context(enable_metadata_routing=routing):
         searching = search(pipeline, {"gaussiannb__var_smoothing": [1e-9]}, cv=2, **given)

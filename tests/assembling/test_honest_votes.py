@@ -51,7 +51,7 @@ def honest(estimators=MEMBERS, X=X, y=Y, fit=None, **parameters):
     return VotingClassifier(estimators, **{"cv": 5} | parameters).fit(X, y, **fit or {})
 
 
-def test_they_are_those_of_cross_val_predict():
+def test_honest_votes_equal_cross_val_predict():
     for cv in (3, StratifiedKFold(4, shuffle=True, random_state=1)):
         voting = honest(cv=cv)
         for votes, (_, member) in zip(voting.honest_votes_, MEMBERS, strict=True):
@@ -62,7 +62,7 @@ def test_they_are_those_of_cross_val_predict():
 
 
 @pytest.mark.parametrize("n_drawn", [39, 40, 41])
-def test_a_model_of_rows_that_were_drawn_has_not_seen_the_others(n_drawn):
+def test_a_model_fitted_on_drawn_rows_votes_on_the_other_rows(n_drawn):
     rng = np.random.default_rng(0)
     table, y = rng.normal(size=(40, 2)), rng.integers(0, 2, 40)
     cv = [(drawn, np.setdiff1d(np.arange(40), drawn)) for drawn in rng.integers(0, 40, (20, n_drawn))]
@@ -74,7 +74,7 @@ def test_a_model_of_rows_that_were_drawn_has_not_seen_the_others(n_drawn):
         assert (votes[0].argmax(axis=1) == y[voting.honest_rows_]).mean() < 0.7
 
 
-def test_numbers_are_voted_on_in_double_precision():
+def test_votes_for_numbers_have_double_precision():
     table, y = make_regression(40, 3, noise=5, random_state=0)
     stacking = StackingRegressor([("line", LinearRegression())], cv=KFold(4)).fit(table, y)
     expected = cross_val_predict(LinearRegression(), table, y, cv=KFold(4))
@@ -111,20 +111,20 @@ def test_groups_stay_together():
         honest(fit={"groups": groups[:5]})
 
 
-def test_groups_stay_together_when_rules_are_judged():
-    # Each row's vote tells its group, and y is the same all over a group, so a rule could learn it by heart.
+def test_groups_stay_together_when_rules_are_scored():
+    # A row's vote identifies its group, and y is constant in each group, so a rule could memorise y.
     groups = np.arange(90) % 30
     y = np.random.default_rng(0).integers(0, 2, 30)[groups]
     table = np.column_stack([groups / 30, np.zeros(90)])
-    voting = VotingClassifier([("tell", Telling())], cv=3, rule="mean").fit(table, y, groups=groups)
-    by_heart = rules.StackingRule(KNeighborsClassifier(1))
-    assert voting.leaderboard([by_heart])[0].score < 0.8
-    alone = VotingClassifier([("tell", Telling())], cv=3, rule="mean").fit(table, y)
-    assert alone.leaderboard([by_heart])[0].score > 0.9
+    voting = VotingClassifier([("group", GroupVoter())], cv=3, rule="mean").fit(table, y, groups=groups)
+    memorising = rules.StackingRule(KNeighborsClassifier(1))
+    assert voting.leaderboard([memorising])[0].score < 0.8
+    alone = VotingClassifier([("group", GroupVoter())], cv=3, rule="mean").fit(table, y)
+    assert alone.leaderboard([memorising])[0].score > 0.9
 
 
-class Remembering(ClassifierMixin, BaseEstimator):
-    """Votes for the second class where it has seen the group, which the last column tells."""
+class GroupMemory(ClassifierMixin, BaseEstimator):
+    """Votes for the second class if it has seen the group, which is in the last column."""
 
     def fit(self, X, y):
         self.classes_, self.seen_ = np.unique(y), np.unique(X[:, -1])
@@ -139,7 +139,7 @@ def test_groups_stay_together_in_committees_inside_a_committee(routing):
     groups = np.arange(60) // 3
     table = np.column_stack([np.random.default_rng(0).normal(size=60), groups])
     y = np.arange(60) % 2
-    inner = VotingClassifier([("remembering", Remembering())], cv=3)
+    inner = VotingClassifier([("remembering", GroupMemory())], cv=3)
     with sklearn.config_context(enable_metadata_routing=routing):
         in_steps = honest(
             [("inner", make_pipeline(FunctionTransformer(), inner))], table, y, {"groups": groups}
@@ -147,19 +147,19 @@ def test_groups_stay_together_in_committees_inside_a_committee(routing):
     as_member = honest([("inner", inner)], table, y, {"groups": groups}, refit=False)
     layer = StackingClassifier([("bayes", GaussianNB())], final_estimator=inner, passthrough=True)
     layer.fit(table, y, groups=groups)
-    judged = layer.recombine(rules.AdjustedRule(layer.rule_), X=table)
+    adjusted = layer.recombine(rules.AdjustedRule(layer.rule_), X=table)
     for each in (
         in_steps.estimators_[0][-1],
         *as_member.estimators_[0],
         layer.rule_.final_estimator_,
-        judged.rule_.rule_.final_estimator_,
+        adjusted.rule_.rule_.final_estimator_,
     ):
         assert each.honest_votes_.shape[1] > 40
         assert (each.honest_votes_[0, :, 1] == 0).all(), "a group was seen that is voted on"
     assert (VotingClassifier(inner.estimators, cv=3).fit(table, y).honest_votes_[0, :, 1] == 1).any()
 
 
-def test_a_search_in_folds_of_groups_is_a_member():
+def test_a_search_over_folds_of_groups_can_be_a_member():
     groups = np.arange(len(Y)) % 7
     search = GridSearchCV(GaussianNB(), {"var_smoothing": [1e-9]}, cv=GroupKFold(3))
     searched = honest([("search", search)], fit={"groups": groups})
@@ -173,7 +173,7 @@ def test_groups_of_another_length_are_refused_by_a_rule():
         rules.StackingRule().fit([[[0.2, 0.8]]], [1], groups=[1, 2])
 
 
-class Telling(ClassifierMixin, BaseEstimator):
+class GroupVoter(ClassifierMixin, BaseEstimator):
     """Votes with the first column."""
 
     def fit(self, X, y):
@@ -187,7 +187,7 @@ class Telling(ClassifierMixin, BaseEstimator):
         return np.column_stack([1 - X[:, 0], X[:, 0]])
 
 
-def test_weights_go_to_the_members_that_take_them():
+def test_weights_go_to_the_members_that_accept_them():
     weights = np.random.default_rng(0).integers(0, 3, len(Y)).astype(float)
     counts = weights > 0
     folds = list(StratifiedKFold(3).split(X, Y))
@@ -212,7 +212,7 @@ class CountingForest(RandomForestClassifier):
         return super().fit(X, y, sample_weight)
 
 
-def test_a_forest_votes_out_of_bag_in_its_one_fit():
+def test_a_forest_votes_out_of_bag_in_a_single_fit():
     CountingForest.n_fits = 0
     voting = honest([("forest", CountingForest(60, random_state=0))])
     assert CountingForest.n_fits == 1
@@ -231,19 +231,19 @@ def test_a_forest_votes_in_the_folds_of_a_splitter():
     np.testing.assert_array_equal(voting.honest_rows_, np.arange(39, 150))
 
 
-def test_rows_that_all_trees_have_seen_are_left_out():
+def test_rows_that_all_trees_have_seen_get_no_honest_vote():
     voting = honest([("forest", RandomForestClassifier(2, random_state=0))])
     assert 0 < len(voting.honest_rows_) < len(Y)
 
 
-def test_fold_models_stay_and_are_averaged_without_refit():
+def test_without_refit_the_fold_models_are_kept_and_averaged():
     voting = honest(refit=False, cv=3)
     assert [len(models) for models in voting.estimators_] == [3, 3]
     each = [model.predict_proba(X) for model in voting.estimators_[0]]
     np.testing.assert_allclose(voting.votes(X)[0], np.mean(each, axis=0), atol=1e-7)
 
 
-def test_members_that_are_fitted_vote_on_the_rows_that_are_given():
+def test_prefit_members_vote_on_the_given_rows():
     seen, unseen = np.arange(0, 150, 2), np.arange(1, 150, 2)
     fitted = [(name, member.fit(X[seen], Y[seen])) for name, member in MEMBERS]
     committee = CAWPEClassifier(fitted, cv="prefit").fit(X[unseen], Y[unseen])
@@ -261,7 +261,7 @@ def test_members_that_are_fitted_vote_on_the_rows_that_are_given():
         CAWPEClassifier(fitted, cv="prefit").fit(X[50:], Y[50:])
 
 
-def test_copies_of_members_that_are_fitted_have_to_be_frozen():
+def test_prefit_members_must_be_frozen_to_be_cloned():
     voting = VotingClassifier([("bayes", GaussianNB().fit(X, Y))], cv="prefit")
     with pytest.raises(ValueError, match=r"not fitted.* pass sklearn.frozen.FrozenEstimator\(m") as caught:
         clone(voting).fit(X, Y)
@@ -275,14 +275,14 @@ def test_copies_of_members_that_are_fitted_have_to_be_frozen():
 @pytest.mark.parametrize(
     "cv", [KFold(3, shuffle=True), RepeatedStratifiedKFold(n_splits=2, n_repeats=2), ShuffleSplit(4)]
 )
-def test_a_seed_is_that_of_the_split_too(cv):
+def test_the_seed_of_a_committee_also_seeds_its_split(cv):
     first, same, other = (honest(cv=cv, random_state=seed).honest_votes_ for seed in (0, 0, 1))
     np.testing.assert_array_equal(first, same)
     assert first.shape != other.shape or (first != other).any()
     assert cv.random_state is None
 
 
-def test_members_that_are_fitted_may_know_fewer_classes():
+def test_prefit_members_may_know_fewer_classes():
     fewer = GaussianNB().fit(X[50:], Y[50:])
     voting = CAWPEClassifier([("all", GaussianNB().fit(X, Y)), ("fewer", fewer)], cv="prefit").fit(X, Y)
     assert (voting.honest_votes_[1][:, 0] == 0).all()
@@ -290,7 +290,7 @@ def test_members_that_are_fitted_may_know_fewer_classes():
     np.testing.assert_allclose(voting.predict_proba(X).sum(axis=1), 1)
 
 
-def test_members_that_are_fitted_refuse_other_names_of_columns_in_one_line():
+def test_prefit_members_refuse_other_column_names_in_one_line():
     frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
     fitted = [("bayes", GaussianNB().fit(frame, Y))]
     with pytest.raises(
@@ -302,9 +302,9 @@ def test_members_that_are_fitted_refuse_other_names_of_columns_in_one_line():
     np.testing.assert_array_equal(voting.votes(frame[["d", "c", "b", "a"]]), voting.votes(frame))
 
 
-def test_members_that_raise_anything_when_they_vote_are_named():
+def test_a_member_that_raises_any_error_while_voting_is_named():
     class Silent(GaussianNB):
-        """Naive Bayes that learns and cannot tell."""
+        """Naive Bayes that can be fitted but cannot predict."""
 
         def predict_proba(self, X):
             raise KeyError("column 3")
@@ -324,7 +324,7 @@ def test_members_may_see_different_columns():
     np.testing.assert_allclose(by_name.votes(frame[["d", "c", "b", "a"]])[0], expected, atol=1e-7)
 
 
-def test_a_fold_without_a_class_gives_it_no_votes():
+def test_a_fold_without_a_class_gives_it_votes_of_zero():
     y = np.array([0] * 9 + [1] * 9 + [2])
     table = np.random.default_rng(0).normal(size=(19, 2)) + y[:, None]
     with warnings.catch_warnings():
@@ -357,7 +357,7 @@ def test_a_fold_of_one_class_votes_for_it(calibrate, tmp_path):
     np.testing.assert_allclose(bank.test_votes(names), voting.votes(X), atol=1e-6)
 
 
-def test_members_that_refuse_one_class_sit_where_there_is_no_other():
+def test_members_that_refuse_a_single_class_work_in_folds_of_one_class():
     machine = [("machine", LinearSVC()), ("linear", LogisticRegression())]
     assert honest(machine, y=np.full(150, "a"), calibrate="sigmoid").predict(X).tolist() == ["a"] * 150
     of_weight = honest(machine, cv=None, fit={"sample_weight": (Y == 1).astype(float)})
@@ -365,7 +365,7 @@ def test_members_that_refuse_one_class_sit_where_there_is_no_other():
 
 
 @pytest.mark.parametrize("n_classes", [3, 5])
-def test_scores_of_pairs_of_classes_are_not_taken_for_scores_of_classes(n_classes):
+def test_scores_of_class_pairs_are_not_treated_as_scores_of_classes(n_classes):
     table, y = make_classification(
         120, 5, n_informative=5, n_redundant=0, n_classes=n_classes, class_sep=0.6, random_state=0
     )
@@ -393,7 +393,7 @@ def test_two_classes_are_one_pair():
     np.testing.assert_array_equal(votes[0].honest_votes_, votes[1].honest_votes_)
 
 
-def test_the_highest_score_is_that_of_the_class_that_is_predicted():
+def test_the_predicted_class_has_the_highest_score():
     table, y = make_classification(
         300, 4, n_informative=4, n_redundant=0, n_classes=4, class_sep=0.3, random_state=0
     )
@@ -406,7 +406,7 @@ def test_the_highest_score_is_that_of_the_class_that_is_predicted():
     np.testing.assert_allclose(scores[same], machine.decision_function(table)[same], rtol=1e-6)
 
 
-def test_members_without_probabilities_cast_crisp_or_calibrated_votes():
+def test_members_without_probabilities_give_crisp_or_calibrated_votes():
     machine = [("machine", LinearSVC(random_state=0))]
     crisp = honest(machine)
     assert set(np.unique(crisp.votes(X))) == {0, 1}
@@ -420,13 +420,13 @@ def test_members_without_probabilities_cast_crisp_or_calibrated_votes():
             assert soft.score(X[rows], Y[rows]) > 0.9
 
 
-def test_the_machine_among_the_members_of_the_paper_is_calibrated_unasked():
+def test_the_support_vector_machine_of_the_cawpe_paper_is_calibrated_by_default():
     rows = np.arange(0, len(X), 3)
     votes = VotingClassifier(cv=3, random_state=0).fit(X[rows], Y[rows]).votes(X)[2]
     assert ((votes > 0.01) & (votes < 0.99)).any(), "crisp votes are 0 or 1"
 
 
-def test_numbers_are_not_calibrated():
+def test_votes_for_numbers_are_not_calibrated():
     with pytest.raises(ValueError, match="calibrate='sigmoid' makes probabilities, and numbers need none"):
         VotingRegressor([("line", LinearRegression())], cv=3, calibrate="sigmoid").fit(X, X[:, 0])
 
@@ -445,7 +445,7 @@ def test_calibration_lowers_the_log_loss_of_honest_votes():
 
 
 class Scoring(ClassifierMixin, BaseEstimator):
-    """Scores by the first column, and learns nothing."""
+    """Returns the first column as its score and learns nothing."""
 
     def fit(self, X, y):
         self.classes_ = np.unique(y)
@@ -495,7 +495,7 @@ def test_a_class_that_a_member_has_not_seen_gets_no_calibrated_vote(method, tmp_
 
 
 @pytest.mark.parametrize("method", ["isotonic", "sigmoid", "temperature"])
-def test_a_class_is_calibrated_by_the_models_that_know_it(method):
+def test_a_class_is_calibrated_only_on_models_that_know_it(method):
     y = np.array([0] * 9 + [1] * 9 + [2])
     table = np.random.default_rng(0).normal(size=(19, 2)) + 9 * y[:, None]
     machine = [("machine", LinearSVC(random_state=0))]
@@ -516,7 +516,7 @@ def test_a_class_is_calibrated_by_the_models_that_know_it(method):
     )
 
 
-def test_a_class_that_no_honest_model_knew_is_voted_for_as_often_as_it_is_there():
+def test_a_class_unknown_to_all_fold_models_gets_its_frequency_as_vote():
     y = np.array([0, 1] * 10 + [2, 2, 0, 1])
     table = np.random.default_rng(0).normal(size=(24, 2)) + 9 * y[:, None]
     folds = [(np.arange(10), np.arange(10, 24)), (np.arange(10, 20), np.arange(10))]
@@ -533,21 +533,21 @@ def filled_bank(table, y, folds, method):
     return bank
 
 
-def test_members_that_are_fitted_are_calibrated_in_folds_of_their_own():
+def test_prefit_members_are_calibrated_in_their_own_folds():
     rng = np.random.default_rng(1)
     table, y, groups = rng.normal(size=(60, 1)), rng.integers(0, 2, 60), np.arange(60) // 2
     machine = [("m", Scoring().fit(table, y))]
     for given in (None, groups):
         soft = VotingClassifier(machine, cv="prefit", calibrate="isotonic").fit(table, y, groups=given)
-        # As good as knowing nothing at best: a curve that has seen these answers does far better.
+        # At best as good as chance: a curve that has seen these answers would be far better.
         assert soft.leaderboard([], scoring="neg_log_loss")[0].score < np.log(0.5)
-    # Nothing can be held out of one group, so nothing honest can be learnt from it.
+    # No rows can be held out of a single group, so calibration cannot be fitted honestly.
     crisp = VotingClassifier(machine, cv="prefit", calibrate="isotonic").fit(table, y, groups=np.zeros(60))
     assert set(np.unique(crisp.honest_votes_)) == {0, 1}
     assert len(np.unique(crisp.votes(table))) > 2
 
 
-def test_a_curve_never_turns_scores_round():
+def test_calibration_never_reverses_the_order_of_scores():
     scores = np.arange(20.0)
     for is_class in (scores < 10, scores % 2 == 0):
         (slope,), (intercept,) = logistic_curve(scores, is_class, np.ones(20))

@@ -1,4 +1,4 @@
-"""The members that a committee brings itself: what they must not depend on, and that files hold them."""
+"""Members that a committee provides by name ignore the unit of y and can be saved."""
 
 import sys
 
@@ -14,7 +14,7 @@ Y = X[:, 0] - 2 * X[:, 1] + np.abs(X[:, 2])
 
 @pytest.mark.parametrize("unit", [1e-4, 1e5])
 @pytest.mark.parametrize("made", [VotingRegressor, StackingRegressor])
-def test_the_unit_of_y_changes_no_decision(made, unit):
+def test_the_unit_of_y_does_not_change_decisions(made, unit):
     given = made(random_state=0, n_jobs=1).fit(X, Y)
     scaled = made(random_state=0, n_jobs=1).fit(X, unit * Y)
     np.testing.assert_allclose(scaled.predict(X) / unit, given.predict(X), atol=0.02)

@@ -1,4 +1,4 @@
-"""Rules and members in committees: what cannot be is told before any work, what is drawn is drawn again."""
+"""Committees refuse impossible rules and members before any work, and repeat random draws."""
 
 import numpy as np
 import pytest
@@ -19,14 +19,14 @@ NUMBERS = np.sin(np.arange(20.0))
 
 
 class NeverFitted(GaussianNB):
-    """A member that nobody should have fitted."""
+    """A member that must not be fitted."""
 
     def fit(self, X, y, sample_weight=None):
         raise AssertionError("fitted before the rule was checked")
 
 
 class NeverFittedLine(LinearRegression):
-    """The same for numbers."""
+    """A regressor that must not be fitted."""
 
     def fit(self, X, y, sample_weight=None):
         raise AssertionError("fitted before the rule was checked")
@@ -69,7 +69,7 @@ MEMBERS = [("bayes", GaussianNB()), ("near", KNeighborsClassifier(3))]
 
 
 @pytest.mark.parametrize("rule", ["bayesian_combination", "region"])
-def test_an_integer_seed_makes_another_rule_the_one_of_a_fit(rule, tmp_path):
+def test_with_an_integer_seed_another_rule_equals_that_of_a_new_fit(rule, tmp_path):
     voting = VotingClassifier(MEMBERS, cv=3, random_state=0).fit(IRIS, SPECIES)
     once, again = (voting.recombine(rule, X=IRIS) for _ in range(2))
     direct = VotingClassifier(MEMBERS, cv=3, rule=rule, random_state=0).fit(IRIS, SPECIES)
@@ -82,7 +82,7 @@ def test_an_integer_seed_makes_another_rule_the_one_of_a_fit(rule, tmp_path):
     assert boards[0] == boards[1]
 
 
-def test_a_bank_answers_alike_what_it_is_asked_twice():
+def test_a_bank_gives_the_same_answer_twice():
     bank = Bank(IRIS, SPECIES, cv=3)
     bank.collect(MEMBERS)
     rules_made = [bank.fit_rule("bayesian_combination") for _ in range(2)]
@@ -91,7 +91,7 @@ def test_a_bank_answers_alike_what_it_is_asked_twice():
     assert boards[0] == boards[1]
 
 
-class Loud(GaussianNB):
+class UnnormalisedBayes(GaussianNB):
     """A member whose probabilities sum to ten."""
 
     def predict_proba(self, X):
@@ -99,14 +99,14 @@ class Loud(GaussianNB):
 
 
 class Negative(GaussianNB):
-    """A member of which one probability is negative."""
+    """A member with a negative probability."""
 
     def predict_proba(self, X):
         return np.tile([1.5, -0.5, 0.0], (len(X), 1))
 
 
 def test_probabilities_that_do_not_sum_to_one_are_rescaled():
-    members = [("loud", Loud()), *MEMBERS]
+    members = [("loud", UnnormalisedBayes()), *MEMBERS]
     chosen = committee.EnsembleSelectionClassifier(members, cv=3).fit(IRIS, SPECIES)
     assert chosen.weights_[0] == 0
     assert np.allclose(chosen.votes(IRIS[:2])[0], 1 / 3)
@@ -114,7 +114,7 @@ def test_probabilities_that_do_not_sum_to_one_are_rescaled():
         VotingClassifier([("negative", Negative())], cv=3, runner="serial").fit(IRIS, SPECIES)
 
 
-def test_who_decides_on_one_class_is_not_asked():
+def test_with_one_class_the_rule_is_not_fitted():
     made = committee.DynamicSelectionClassifier(MEMBERS).fit(IRIS[:50], SPECIES[:50])
     assert (made.predict(IRIS[:2]) == 0).all()
     with pytest.raises(ValueError, match=r"^y had one class, so there is nothing to decide\.$"):
@@ -134,13 +134,13 @@ def test_who_decides_on_one_class_is_not_asked():
         ([4], "has 4, which is no column of X"),
     ],
 )
-def test_columns_are_names_or_positions_each_once(columns, message):
+def test_columns_are_distinct_names_or_positions(columns, message):
     with pytest.raises(ValueError, match=message):
         VotingClassifier(MEMBERS, columns={"near": columns}).fit(IRIS, SPECIES)
 
 
 class Untagged:
-    """A classifier that is no estimator of scikit-learn's."""
+    """A classifier that does not inherit from scikit-learn's BaseEstimator."""
 
     def fit(self, X, y):
         return self
@@ -162,12 +162,12 @@ class Untagged:
         ("drop", "Member 'odd' is 'drop'. Leave it out of estimators instead."),
     ],
 )
-def test_what_is_no_member_is_named(member, message):
+def test_an_invalid_member_is_named(member, message):
     with pytest.raises(ValueError, match=message):
         VotingClassifier([*MEMBERS, ("odd", member)]).fit(IRIS, SPECIES)
 
 
-def test_the_leaderboard_tells_what_it_cannot_judge():
+def test_the_leaderboard_names_rules_that_cannot_be_scored():
     voting = VotingClassifier(MEMBERS, cv=3).fit(IRIS, SPECIES)
     with pytest.raises(
         ValueError, match=r"rules must be a list of rules, or None\. Got 'mean': pass \['mean"
@@ -185,7 +185,7 @@ def test_the_leaderboard_tells_what_it_cannot_judge():
         (rules.FixedRule(rule="trimmed_mean", trim=0.1), None),
     ],
 )
-def test_a_committee_whose_rule_is_a_function_of_ours_is_saved(rule, saved, tmp_path):
+def test_a_committee_whose_rule_is_one_of_our_functions_is_saved(rule, saved, tmp_path):
     voting = VotingClassifier(MEMBERS, rule=rule).fit(IRIS, SPECIES)
     voting.save(tmp_path / "voting.committee")
     loaded = committee.load(tmp_path / "voting.committee")
@@ -193,7 +193,7 @@ def test_a_committee_whose_rule_is_a_function_of_ours_is_saved(rule, saved, tmp_
     assert np.array_equal(loaded.predict_proba(IRIS), voting.predict_proba(IRIS))
 
 
-def test_votes_for_equal_classes_are_decided_as_by_scikit_learn():
+def test_ties_are_decided_as_by_scikit_learn():
     rng = np.random.default_rng(0)
     rows, answers = rng.normal(size=(900, 4)), rng.integers(0, 2, 900)
     members = [(f"near {k}", KNeighborsClassifier(k)) for k in (2, 4, 5, 10)]

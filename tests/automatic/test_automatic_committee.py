@@ -1,4 +1,4 @@
-"""The automatic committee: who sits, who decides, and how good that is."""
+"""The automatic committee chooses its members and its rule, and reports its score."""
 
 import pickle
 import warnings
@@ -32,13 +32,13 @@ def correlation(y, decision, weights):
     return -np.corrcoef(y, decision[:, 0])[0, 1]
 
 
-def test_every_candidate_has_a_place_in_the_order_of_each_of_its_tasks():
+def test_every_candidate_is_ranked_for_each_of_its_tasks():
     for task, names in ORDERS.items():
         assert sorted(names) == sorted(name for name, each in CANDIDATES.items() if task in each.tasks)
 
 
 @pytest.mark.parametrize("made", [CommitteeClassifier, CommitteeRegressor])
-def test_everyone_in_the_portfolio_reads_any_table_and_rests_in_a_file(made, tmp_path):
+def test_every_member_of_the_portfolio_accepts_any_table_and_can_be_saved(made, tmp_path):
     frame, signal = mixed_frame(n_rows=60)
     names = list(ORDERS["classification" if made is CommitteeClassifier else "regression"])
     automatic = made(names, cv=2, random_state=0)
@@ -58,7 +58,7 @@ def test_everyone_in_the_portfolio_reads_any_table_and_rests_in_a_file(made, tmp
         np.testing.assert_array_equal(votes_of(again, frame), expected)
 
 
-def test_the_committee_is_better_than_chance_and_tells_how_good_it_is():
+def test_the_committee_is_better_than_chance_and_reports_its_score():
     automatic = CommitteeClassifier(preset="fast", random_state=0).fit(X[::2], Y[::2])
     assert automatic.score(X[1::2], Y[1::2]) > 0.9
     assert automatic.leaderboard(["mean"], scoring="neg_log_loss")[0].score > -0.3
@@ -79,23 +79,23 @@ def test_any_runner_gives_the_same_bits(runner):
         assert found.honest_votes_.tobytes() == expected.honest_votes_.tobytes()
 
 
-def test_the_rule_is_the_best_of_a_nested_comparison():
+def test_the_rule_wins_a_nested_comparison():
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 300)
     good = np.clip(np.column_stack([1 - y, y]) * 0.8 + rng.normal(0.1, 0.1, (300, 2)), 0.01, 1)
     noise = rng.dirichlet([1, 1], (9, 300))
     votes = np.concatenate([good[None], noise]).astype(np.float32)
     found = judge_rules(HonestVotes.of(votes, y), None, np.inf)
-    losses = {judged.name: judged.loss for judged in found}
+    losses = {scored.name: scored.loss for scored in found}
     assert list(losses.values()) == sorted(losses.values())
     by_votes = {"best_member", "mean", "cawpe", "greedy", "stacking", "log_pool", "calibrated greedy"}
     assert losses.keys() == by_votes
     assert found[0].name != "mean" and losses["mean"] > 2 * found[0].loss
     alone = judge_rules(HonestVotes.of(votes[:1], y), None, np.inf)
-    assert [judged.name for judged in alone] == ["best_member"]
+    assert [scored.name for scored in alone] == ["best_member"]
 
 
-def test_another_rule_needs_no_fit():
+def test_another_rule_can_be_set_without_a_fit():
     automatic = CommitteeClassifier(MEMBERS, random_state=0).fit(X, Y)
     cawpe = automatic.recombine("cawpe")
     assert isinstance(cawpe, CommitteeClassifier) and cawpe.rule == "cawpe"
@@ -106,21 +106,21 @@ def test_another_rule_needs_no_fit():
     assert dynamic.score(X, Y) > 0.9
 
 
-def test_the_rule_that_was_found_can_be_found_again():
+def test_the_automatic_rule_can_be_chosen_again():
     automatic = CommitteeClassifier(MEMBERS, random_state=0).fit(X, Y)
     again = automatic.recombine("mean").recombine("auto")
     assert again.rule == "auto"
     np.testing.assert_array_equal(again.predict_proba(X), automatic.predict_proba(X))
 
 
-def test_more_folds_than_there_can_be_are_told_of():
+def test_more_folds_than_possible_are_refused():
     with pytest.warns(
         UserWarning, match=r"cv=99 is more folds than there are rows of a class: there are 50\."
     ):
         CommitteeClassifier(MEMBERS[:1], cv=99, random_state=0).fit(X, Y)
 
 
-def test_many_classes_are_no_numbers():
+def test_many_classes_are_not_treated_as_numbers():
     rows = np.random.default_rng(0).normal(size=(150, 3))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -130,7 +130,7 @@ def test_many_classes_are_no_numbers():
     assert len(automatic.classes_) == 60
 
 
-def test_two_classes_of_any_labels_are_judged_by_the_brier_score():
+def test_two_classes_with_any_labels_can_be_scored_by_the_brier_score():
     y = np.where(Y == 0, "setosa", "other")
     boards = [
         CommitteeClassifier(MEMBERS, scoring="neg_brier_score", random_state=0)
@@ -146,7 +146,7 @@ def test_a_threshold_is_tuned_on_request():
     rng = np.random.default_rng(0)
     y = (rng.random(400) < 0.15).astype(int)
     table = rng.normal(size=(400, 2)) + y[:, None]
-    told = {"members": [("bayes", GaussianNB())], "scoring": "balanced_accuracy", "random_state": 0}
+    told = {"estimators": [("bayes", GaussianNB())], "scoring": "balanced_accuracy", "random_state": 0}
     usual = CommitteeClassifier(**told).fit(table, y)
     tuned = CommitteeClassifier(**told, tune_threshold=True).fit(table, y)
     assert balanced_accuracy_score(y, tuned.predict(table)) > balanced_accuracy_score(y, usual.predict(table))
@@ -156,7 +156,7 @@ def test_a_threshold_is_tuned_on_request():
     assert (again.predict(table) == tuned.predict(table)).mean() > 0.95
 
 
-def test_thresholds_are_looked_for_in_the_time_that_there_is():
+def test_thresholds_are_tuned_within_the_time_limit():
     asked = []
 
     def metric(y, decision, weights):
@@ -165,13 +165,13 @@ def test_thresholds_are_looked_for_in_the_time_that_there_is():
 
     votes = np.random.default_rng(0).dirichlet(np.ones(3), size=(2, len(Y)))
     honest = HonestVotes.of(votes, Y)
-    judged = judge_rules(honest, metric, 0.0, adjust=lambda rule: AdjustedRule(rule, scoring=metric))
-    # A member is judged alone, a rule before it is adjusted and after that, in each of five folds.
-    assert len(judged) == 1 and len(asked) < 30
-    assert judged[0].rule.time_limit is None
+    scored = judge_rules(honest, metric, 0.0, adjust=lambda rule: AdjustedRule(rule, scoring=metric))
+    # In each of five folds, the member alone and the rule before and after adjusting are scored.
+    assert len(scored) == 1 and len(asked) < 30
+    assert scored[0].rule.time_limit is None
 
 
-def test_rules_that_look_at_rows_are_tried_too(monkeypatch):
+def test_rules_that_use_rows_are_also_tried(monkeypatch):
     tried = []
     monkeypatch.setattr(
         "committee.automatic.rule_choice.judge_rules",
@@ -187,13 +187,13 @@ def test_rules_that_look_at_rows_are_tried_too(monkeypatch):
     assert tried == [None]
 
 
-def test_probabilities_are_calibrated_where_the_metric_rewards_it():
+def test_probabilities_are_calibrated_if_the_metric_rewards_it():
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 300)
     votes = rng.dirichlet([1, 1], (2, 300))
     honest = HonestVotes.of(votes, y)
     for metric in (None, "neg_log_loss", "neg_brier_score", "accuracy", "roc_auc"):
-        names = {judged.name for judged in judge_rules(honest, metric, np.inf)}
+        names = {scored.name for scored in judge_rules(honest, metric, np.inf)}
         assert ("calibrated greedy" in names) == (metric not in ("accuracy", "roc_auc"))
     by_brier, by_log_loss = (
         AdjustedRule("mean", scoring=metric).fit(votes, y) for metric in ("neg_brier_score", None)
@@ -202,7 +202,7 @@ def test_probabilities_are_calibrated_where_the_metric_rewards_it():
 
 
 @pytest.mark.parametrize("metric", [None, "accuracy"])
-def test_dynamic_selection_decides_if_it_is_surely_better(metric):
+def test_dynamic_selection_is_chosen_if_it_is_significantly_better(metric):
     rng = np.random.default_rng(0)
     table = rng.uniform(-1, 1, (400, 1))
     y = rng.integers(0, 2, 400)
@@ -216,7 +216,7 @@ def test_dynamic_selection_decides_if_it_is_surely_better(metric):
 
 
 @pytest.mark.parametrize("metric", ["neg_log_loss", "roc_auc", "f1", correlation])
-def test_one_row_more_that_is_right_may_be_chance_whatever_the_metric(metric):
+def test_one_more_correct_row_is_not_significant_in_any_metric(metric):
     y = np.tile([0, 1], 50)
     right = np.where(y[:, None] == [0, 1], 0.8, 0.2)
     honest = HonestVotes.of(right[None], y)
@@ -226,7 +226,7 @@ def test_one_row_more_that_is_right_may_be_chance_whatever_the_metric(metric):
     assert is_surely_better(right, wrong, honest, metric)
 
 
-def test_fewer_votes_are_votes_on_every_class():
+def test_a_sample_of_votes_contains_every_class():
     y = np.zeros(1000, dtype=np.int64)
     y[[3, 501, 777]] = 1, 2, 2
     votes = np.full((2, 1000, 3), 1 / 3)
@@ -237,7 +237,7 @@ def test_fewer_votes_are_votes_on_every_class():
 
 
 @pytest.mark.parametrize("period", [2, 3, 10, 24])
-def test_fewer_votes_are_of_all_sorts_of_rows_in_whatever_order_they_come(period):
+def test_a_sample_of_votes_represents_all_rows_in_any_order(period):
     y = np.arange(24_000) % period
     votes = np.full((1, 24_000, period), 1 / period)
     rows = fewer(HonestVotes.of(votes, y), 2400 * period).rows
@@ -246,10 +246,10 @@ def test_fewer_votes_are_of_all_sorts_of_rows_in_whatever_order_they_come(period
     assert np.bincount(y[numbers]).min() > 0.5 * 2400 / period
 
 
-def test_the_order_of_the_rows_does_not_decide_which_rule_is_taken():
+def test_the_chosen_rule_does_not_depend_on_row_order():
     rng = np.random.default_rng(0)
     y = rng.normal(size=400)
-    # The first is right but for high numbers, which nobody knows of who has not seen any.
+    # The first member is right except for high numbers, which a model that saw none cannot predict.
     votes = np.stack([y.clip(None, 0.5), y + rng.normal(size=400)])[:, :, None]
     found = []
     for order in (np.argsort(y), rng.permutation(400)):
@@ -260,7 +260,7 @@ def test_the_order_of_the_rows_does_not_decide_which_rule_is_taken():
 
 
 @pytest.mark.parametrize("scoring", ["neg_log_loss", "neg_root_mean_squared_error", "neg_mean_squared_error"])
-def test_the_usual_metric_takes_the_rule_that_none_does(scoring):
+def test_the_default_metric_chooses_the_same_rule_as_no_metric(scoring):
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 200)
     votes = rng.dirichlet([1, 1], (3, 200)) + np.eye(2)[y]
@@ -272,8 +272,8 @@ def test_the_usual_metric_takes_the_rule_that_none_does(scoring):
     assert taken[0].replace(f"scoring={scoring!r}", "") == taken[1]
 
 
-def test_rules_that_the_metric_has_no_value_for_are_left_out_of_the_comparison():
-    # Whoever learns by the metric from rows that lack the single one of class 2 cannot be judged.
+def test_rules_without_a_value_of_the_metric_are_not_compared():
+    # Whoever learns by the metric from rows that lack the single one of class 2 cannot be scored.
     y = np.array([0, 1] * 20 + [2])
     votes = np.random.default_rng(0).dirichlet([1, 1, 1], (2, 41)) + np.eye(3)[y]
     honest = HonestVotes.of(votes / 2, y)
@@ -281,14 +281,14 @@ def test_rules_that_the_metric_has_no_value_for_are_left_out_of_the_comparison()
     assert {"mean", "cawpe"} <= names and "greedy" not in names
 
 
-def test_dynamic_selection_is_tried_for_numbers():
+def test_dynamic_selection_is_tried_for_regression():
     rng = np.random.default_rng(0)
     table = rng.uniform(-1, 1, (400, 1))
     y = rng.normal(size=400)
     off = np.where(table < 0, 0.0, 5.0)
     votes = np.stack([y[:, None] + off, y[:, None] + 5 - off])
     honest = HonestVotes.of(votes, y)
-    assert "dynamic" in {judged.name for judged in judge_rules(honest, None, np.inf, table)}
+    assert "dynamic" in {scored.name for scored in judge_rules(honest, None, np.inf, table)}
 
 
 @pytest.mark.parametrize(
@@ -299,10 +299,10 @@ def test_dynamic_selection_is_tried_for_numbers():
         ({"cv": 3}, 3),
         ({"preset": "fast", "time_limit": 1e4}, 5),
         ({"time_limit": 0.9}, 5),
-        ({"time_limit": 0.9, "run": "folder"}, 8),
+        ({"time_limit": 0.9, "run_folder": "folder"}, 8),
     ],
 )
-def test_small_tables_have_more_folds_if_there_is_time(given, n_folds):
+def test_small_tables_get_more_folds_if_time_allows(given, n_folds):
     automatic = CommitteeClassifier(["c45"], random_state=0, **given)
     training = TrainingSet.of(automatic._task_type, X, Y, None, None)
     assert len(automatic._every_repeat(training, np.random.default_rng(0))[0]) == n_folds
@@ -317,14 +317,14 @@ def test_small_tables_have_more_folds_if_there_is_time(given, n_folds):
         ({"preset": "best"}, 150, 3),
     ],
 )
-def test_folds_are_repeated_more_often_if_there_is_time(given, n_rows, n_repeats):
+def test_folds_are_repeated_more_often_if_time_allows(given, n_rows, n_repeats):
     automatic = CommitteeClassifier(["c45"], random_state=0, **given)
     rows = np.arange(n_rows) % 150
     training = TrainingSet.of(automatic._task_type, X[rows], Y[rows], None, None)
     assert automatic._n_repeats(training) == n_repeats
 
 
-def test_a_committee_of_folds_that_came_once_is_recombined():
+def test_a_committee_fitted_on_an_iterator_of_folds_can_be_recombined():
     folds = ((np.arange(150)[np.arange(150) % 3 != k], np.arange(k, 150, 3)) for k in range(3))
     found = CommitteeClassifier(MEMBERS, cv=folds, random_state=0).fit(X, Y).recombine("median")
     np.testing.assert_allclose(found.predict_proba(X), np.median(found.votes(X), axis=0), atol=1e-6)
@@ -339,7 +339,7 @@ def test_groups_are_held_out_together():
         clone(bayes).fit(X, Y, groups=np.zeros(150))
 
 
-def test_large_tables_have_fewer_members():
+def test_large_tables_get_fewer_members():
     small, large = Size("classification", 500, 10, 2), Size("classification", 10**6, 50, 2)
     few, many = portfolio(large, "best"), portfolio(small, "best")
     assert {member.name for member in few} < {member.name for member in many}
@@ -347,31 +347,31 @@ def test_large_tables_have_fewer_members():
     assert few[0].name == many[0].name == "booster"
 
 
-def test_members_for_amounts_sit_where_all_numbers_are_above_0():
+def test_members_for_positive_targets_are_used_only_if_all_targets_are_positive():
     for y, is_there in ((AMOUNTS, True), (AMOUNTS - AMOUNTS.mean(), False)):
         training = TrainingSet.of(CommitteeRegressor._task_type, NUMBERS, y, None, None)
         names = [member.name for member in portfolio(Size.of(training), "best")]
         assert ("booster_poisson" in names) == is_there
 
 
-def test_an_error_of_a_metric_is_not_hidden_where_all_rows_have_votes():
+def test_an_error_of_a_metric_is_raised_if_all_rows_have_votes():
     def choosy(y, decision, weights):
         if len(y) < 150 or not np.allclose(decision, decision[0]):
-            raise ValueError("I judge constants only.")
+            raise ValueError("I accept only constants.")
         return 0.0
 
-    with pytest.raises(ValueError, match="I judge constants only"):
+    with pytest.raises(ValueError, match="I accept only constants"):
         CommitteeClassifier(MEMBERS, cv=2, scoring=choosy, random_state=0).fit(X, Y)
 
 
 class Failing(GaussianNB):
-    """Naive Bayes that does not like the table."""
+    """Naive Bayes that cannot be fitted."""
 
     def fit(self, X, y, sample_weight=None):
         raise ValueError("No.")
 
 
-def test_a_member_that_fails_is_dropped_with_a_word():
+def test_a_failing_member_is_dropped_with_a_warning():
     with pytest.warns(RuntimeWarning, match=r"Member 'shy' is dropped. .*fold 0.*ValueError: No."):
         automatic = CommitteeClassifier([("shy", Failing()), *MEMBERS], random_state=0).fit(X, Y)
     assert list(automatic.named_estimators_) == ["bayes", "near"]
@@ -379,7 +379,7 @@ def test_a_member_that_fails_is_dropped_with_a_word():
         CommitteeClassifier([("shy", Failing())]).fit(X, Y)
 
 
-def test_events_tell_member_fold_best_score_and_time_left():
+def test_events_report_member_fold_best_score_and_time_left():
     events = []
     with receiving(events.append):
         CommitteeClassifier(MEMBERS, cv=3, time_limit=1000, n_jobs=1, random_state=0).fit(X, Y)
@@ -393,14 +393,17 @@ def test_events_tell_member_fold_best_score_and_time_left():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"members": "all"}, r'members must be "auto", or a list of names .* Got \'all\'.'),
-        ({"members": []}, r"Got \[\]."),
-        ({"members": ["forrest"]}, "There is no member 'forrest' for classification. Did you mean 'forest'"),
-        ({"members": ["linear", "linear"]}, "Two members are named 'linear'."),
-        ({"members": [("line", committee.DecisionTreeRegressor())]}, "'line' must be a classifier."),
+        ({"estimators": "all"}, r'estimators must be "auto", or a list of names .* Got \'all\'.'),
+        ({"estimators": []}, r"Got \[\]."),
+        (
+            {"estimators": ["forrest"]},
+            "There is no member 'forrest' for classification. Did you mean 'forest'",
+        ),
+        ({"estimators": ["linear", "linear"]}, "Two members are named 'linear'."),
+        ({"estimators": [("line", committee.DecisionTreeRegressor())]}, "'line' must be a classifier."),
         ({"rule": "best"}, "There is no rule 'best'."),
-        ({"time_limit": 0}, "time_limit must be a finite number > 0 or None. Got 0."),
-        ({"time_limit": np.inf}, "time_limit must be a finite number > 0 or None. Got inf."),
+        ({"time_limit": 0}, "time_limit must be a number > 0 or None. Got 0."),
+        ({"time_limit": np.inf}, "time_limit must be a number > 0 or None. Got inf."),
         (
             {"memory_limit": "4GB"},
             "memory_limit must be a number of bytes > 0, such as 4e9, or None. Got '4GB'",
@@ -413,7 +416,7 @@ def test_events_tell_member_fold_best_score_and_time_left():
 )
 def test_bad_parameters_are_named_in_one_line(parameters, message):
     with pytest.raises(ValueError, match=message) as caught:
-        CommitteeClassifier(**{"members": MEMBERS} | parameters).fit(X, Y)
+        CommitteeClassifier(**{"estimators": MEMBERS} | parameters).fit(X, Y)
     assert len(str(caught.value).splitlines()) == 1
 
 
@@ -432,7 +435,7 @@ def test_bad_parameters_are_named_in_one_line(parameters, message):
         (CommitteeRegressor, AMOUNTS, lambda y, decision, weights: np.nan, "must give a finite number"),
     ],
 )
-def test_a_metric_that_cannot_judge_y_is_known_before_any_fit(made, y, metric, message, monkeypatch):
+def test_a_metric_that_cannot_score_y_is_refused_before_any_fit(made, y, metric, message, monkeypatch):
     def fit_members(*arguments):
         raise AssertionError("A member was fitted.")
 
@@ -443,18 +446,18 @@ def test_a_metric_that_cannot_judge_y_is_known_before_any_fit(made, y, metric, m
 
 
 @pytest.mark.parametrize("metric", ["neg_mean_poisson_deviance", correlation])
-def test_a_metric_without_a_value_for_constants_or_for_what_is_right_can_judge(metric):
+def test_a_metric_without_a_value_for_constant_or_correct_predictions_is_accepted(metric):
     y = np.round(AMOUNTS / 100)
     assert (y == 0).any()
     CommitteeRegressor(["booster_poisson"], cv=2, scoring=metric, random_state=0).fit(NUMBERS, y)
 
 
-def test_a_threshold_for_numbers_is_refused():
+def test_a_threshold_for_regression_is_refused():
     with pytest.raises(ValueError, match="tune_threshold is for classes, and numbers have no threshold"):
         CommitteeRegressor(["linear"], tune_threshold=True).fit(NUMBERS, AMOUNTS)
 
 
-def test_members_that_the_metric_cannot_judge_do_not_end_the_fit():
+def test_members_that_the_metric_cannot_score_do_not_end_the_fit():
     low, usual = DummyRegressor(strategy="constant", constant=-50.0), DummyRegressor()
     given = {"cv": 2, "scoring": "neg_mean_squared_log_error", "random_state": 0}
     automatic = CommitteeRegressor([("low", low), ("usual", usual)], **given)
@@ -467,11 +470,11 @@ def test_members_that_the_metric_cannot_judge_do_not_end_the_fit():
             RuntimeWarning, match=r"cannot be compared on 120 rows .*the mean decides: .*Logarithmic"
         ),
     ):
-        automatic.set_params(members=[("low", low)]).fit(NUMBERS, AMOUNTS)
+        automatic.set_params(estimators=[("low", low)]).fit(NUMBERS, AMOUNTS)
     assert list(automatic.named_estimators_) == ["low"]
 
 
-def test_auto_may_stand_among_other_members():
+def test_auto_can_be_combined_with_other_members():
     size = Size("classification", 150, 4, 3)
     fast = portfolio(size, "fast")
     names = [member.name for member in fast]
@@ -479,20 +482,20 @@ def test_auto_may_stand_among_other_members():
     assert members_of("auto", size, fast) is fast
     among = members_of(["c45", "auto", mine], size, fast)
     assert [member.name for member in among] == ["c45", *names, "mine"]
-    # Who is named has the place and the estimator that he was given.
+    # A member passed by name keeps its position and its estimator.
     own = members_of(["auto", names[1], (names[0], GaussianNB())], size, fast)
     assert [member.name for member in own] == [*names[2:], names[1], names[0]]
     assert isinstance(own[-1].estimator, GaussianNB)
 
 
-def test_members_may_be_given_and_named_side_by_side():
+def test_members_can_be_names_and_estimators():
     members = [("tree", DecisionTreeClassifier(max_depth=2)), "linear"]
     automatic = CommitteeClassifier(members, scoring="accuracy", random_state=0).fit(X, Y)
     assert list(automatic.named_estimators_) == ["tree", "linear"]
-    assert not hasattr(automatic.members[0][1], "tree_")
+    assert not hasattr(automatic.estimators[0][1], "tree_")
 
 
-def test_rules_are_judged_as_they_decide_and_their_weights_count():
+def test_rules_are_scored_by_their_decisions_with_row_weights():
     tuned = CommitteeClassifier(MEMBERS, scoring="accuracy", tune_threshold=True, random_state=0).fit(X, Y)
     assert isinstance(tuned.rule_, AdjustedRule) and not isinstance(tuned.rule_.rule_, AdjustedRule)
     assert isinstance(tuned.recombine("mean").rule_, AdjustedRule)
@@ -500,7 +503,7 @@ def test_rules_are_judged_as_they_decide_and_their_weights_count():
     np.testing.assert_array_equal(greedy.weights_, greedy.rule_.rule_.weights_)
 
 
-def test_the_usual_rule_is_taken_unless_another_is_surely_better():
+def test_the_default_rule_is_chosen_unless_another_is_significantly_better():
     rng = np.random.default_rng(0)
     y = rng.normal(size=400)
     votes = (y + rng.normal(size=(3, 400)) * [[0.5], [0.6], [0.7]])[:, :, None]
@@ -512,7 +515,7 @@ def test_the_usual_rule_is_taken_unless_another_is_surely_better():
     assert not is_surely_better(bad, noisy, honest, None)
 
 
-def test_a_logarithmic_pool_decides_fold_by_fold():
+def test_a_logarithmic_pool_decides_in_each_fold():
     X, y = load_iris(return_X_y=True)
     automatic = CommitteeClassifier(["booster", "linear"], rule="log_pool", cv=5, random_state=0)
     automatic.fit(X, y)
@@ -525,7 +528,7 @@ def test_a_logarithmic_pool_decides_fold_by_fold():
     np.testing.assert_array_equal(boosters.predictor().predict_proba(X), boosters.predict_proba(X))
 
 
-def test_a_table_without_any_value_is_learnt_by_those_who_can():
+def test_a_table_of_missing_values_is_fitted_by_members_that_accept_it():
     nothing = pd.DataFrame({"a": [None] * 40, "b": [np.nan] * 40})
     automatic = CommitteeClassifier(["bayes", "booster"], cv=2, random_state=0)
     with pytest.warns(RuntimeWarning, match="'bayes' is dropped.*It votes with NaN or infinity"):
@@ -533,7 +536,7 @@ def test_a_table_without_any_value_is_learnt_by_those_who_can():
     np.testing.assert_allclose(automatic.predict_proba(nothing[:1]), [[0.25, 0.75]], atol=0.05)
 
 
-def test_who_is_fitted_in_repeated_folds_does_not_depend_on_who_was_quick():
+def test_members_of_repeated_folds_do_not_depend_on_fit_times():
     X, y = load_iris(return_X_y=True)
     found = [
         CommitteeClassifier(["c45", "bayes"], preset="best", cv=2, n_jobs=n_jobs, random_state=0).fit(X, y)

@@ -1,4 +1,4 @@
-"""scikit-learn's callbacks hear of every fold and member of a committee."""
+"""scikit-learn's callbacks are notified of every fold and member of a committee."""
 
 import numpy as np
 import pytest
@@ -32,7 +32,9 @@ EVERY_FAMILY = pytest.mark.parametrize(
 
 
 @EVERY_FAMILY
-def test_callbacks_hear_of_every_fit_and_get_the_fitted_committee_at_last(committee, problem, task, n_tasks):
+def test_callbacks_are_notified_of_every_fit_and_receive_the_fitted_committee(
+    committee, problem, task, n_tasks
+):
     diary = Diary()
     fitted = committee.set_callbacks(diary).fit(*problem)
     tasks = [f"begin {task}", f"end {task}"] * n_tasks
@@ -42,7 +44,7 @@ def test_callbacks_hear_of_every_fit_and_get_the_fitted_committee_at_last(commit
 
 
 @EVERY_FAMILY
-def test_scikit_learns_progress_bar_works(committee, problem, task, n_tasks, capsys):
+def test_the_progress_bar_of_scikit_learn_works(committee, problem, task, n_tasks, capsys):
     pytest.importorskip("rich")
     committee.set_callbacks(callback.ProgressBar()).fit(*problem)
     shown = capsys.readouterr().out
@@ -50,7 +52,7 @@ def test_scikit_learns_progress_bar_works(committee, problem, task, n_tasks, cap
     committee.set_callbacks()
 
 
-def test_a_callback_may_end_an_automatic_fit_with_what_is_finished():
+def test_a_callback_can_end_an_automatic_fit_with_the_finished_members():
     diary = Diary(last=2)
     automatic = CommitteeClassifier(PAIR, cv=2, n_jobs=1, runner="serial", random_state=0)
     automatic.set_callbacks(diary).fit(*CLASSES)
@@ -58,7 +60,7 @@ def test_a_callback_may_end_an_automatic_fit_with_what_is_finished():
     assert diary.lines[-3:] == ["end fold", "end fit", "teardown"]
 
 
-def test_a_committee_with_callbacks_is_pruned_recombined_and_saved(tmp_path):
+def test_a_committee_with_callbacks_can_be_pruned_recombined_and_saved(tmp_path):
     automatic = CommitteeClassifier(PAIR, cv=2, random_state=0).set_callbacks(Diary()).fit(*CLASSES)
     for name, other in {"one": automatic.prune(max_members=1), "mean": automatic.recombine("mean")}.items():
         other.save(tmp_path / f"{name}.committee")
@@ -66,7 +68,7 @@ def test_a_committee_with_callbacks_is_pruned_recombined_and_saved(tmp_path):
         np.testing.assert_array_equal(saved.predict_proba(CLASSES[0]), other.predict_proba(CLASSES[0]))
 
 
-def test_a_fit_that_fails_closes_what_it_began():
+def test_a_failing_fit_tears_down_its_callbacks():
     diary = Diary()
     with pytest.raises(ValueError, match="max_depth"):
         VotingClassifier([("bad", DecisionTreeClassifier(max_depth=0))]).set_callbacks(diary).fit(*CLASSES)

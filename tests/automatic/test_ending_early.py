@@ -1,4 +1,4 @@
-"""What is left of the automatic committee when time is up, or when somebody presses Ctrl-C."""
+"""The automatic committee keeps its finished members at a time limit and after Ctrl-C."""
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ MEMBERS = [("bayes", GaussianNB()), ("near", KNeighborsClassifier())]
 
 
 class Endless(ClassifierMixin, BaseEstimator):
-    """A member that tells when its fit has begun, which goes on for ever."""
+    """A member whose fit sets a flag and never ends."""
 
     has_begun = False
 
@@ -46,7 +46,7 @@ class OnTime:
         return 0.0 if Endless.has_begun else 0.01
 
 
-def test_when_time_is_up_what_is_finished_decides(monkeypatch):
+def test_at_a_time_limit_the_finished_members_decide(monkeypatch):
     monkeypatch.setattr(Endless, "has_begun", False)
     monkeypatch.setattr(Clock, "left", OnTime.left)
     monkeypatch.setattr(Clock, "allows", lambda self, *arguments: True)
@@ -56,7 +56,7 @@ def test_when_time_is_up_what_is_finished_decides(monkeypatch):
     assert automatic.score(X, Y) > 0.9
 
 
-def test_a_member_that_has_voted_on_some_rows_decides_if_nobody_has_on_all(monkeypatch):
+def test_a_member_with_votes_on_some_rows_decides_if_none_has_votes_on_all(monkeypatch):
     class FirstFold(GaussianNB):
         n_fits = 0
 
@@ -71,10 +71,10 @@ def test_a_member_that_has_voted_on_some_rows_decides_if_nobody_has_on_all(monke
 
 
 @pytest.mark.parametrize("metric", [None, "roc_auc_ovr"])
-def test_the_mean_decides_if_time_is_up_with_votes_that_rules_cannot_be_compared_on(monkeypatch, metric):
+def test_at_a_time_limit_the_mean_decides_if_rules_cannot_be_compared(monkeypatch, metric):
     monkeypatch.setattr(Clock, "allows", lambda self, seconds, n_fits, n_workers: n_fits == 5)
     y = np.repeat(np.arange(50), 3)
-    # Of the rows that the first fold holds out, no two are of a class.
+    # No two rows that the first fold holds out have the same class.
     folds = [(np.setdiff1d(np.arange(150), rows), rows) for rows in np.arange(150).reshape(30, 5).T]
     folds = [(np.flatnonzero(np.arange(150) % 15 != 0), np.arange(0, 150, 15)), *folds[1:]]
     automatic = CommitteeClassifier(
@@ -85,12 +85,12 @@ def test_the_mean_decides_if_time_is_up_with_votes_that_rules_cannot_be_compared
     np.testing.assert_allclose(automatic.predict_proba(X), automatic.votes(X)[0], atol=1e-6)
 
 
-def test_no_time_at_all_is_an_error_that_says_so():
+def test_a_time_limit_too_short_for_any_member_is_an_error():
     with pytest.raises(ValueError, match=r"time_limit=1e-09 was over before member 'bayes' was fitted"):
         CommitteeClassifier(MEMBERS, time_limit=1e-9).fit(X, Y)
 
 
-def test_forests_and_boosters_end_inside_their_budget(monkeypatch):
+def test_forests_and_boosters_end_within_their_time_budget(monkeypatch):
     monkeypatch.setattr(Clock, "budget", lambda self, *arguments: 0.0)
     members = [
         ("forest", committee.RandomForestClassifier(50, n_jobs=1)),
@@ -98,19 +98,19 @@ def test_forests_and_boosters_end_inside_their_budget(monkeypatch):
     ]
     automatic = CommitteeClassifier(members, time_limit=1000, cv=2, random_state=0, n_jobs=1).fit(X, Y)
     forests, boosters = automatic.estimators_
-    # The time is up after the first tree, and the only thread that grows looks at the clock after each.
+    # The time limit passes after the first tree, and the only thread checks the time after each tree.
     assert all(len(forest.estimators_) == 1 for forest in forests)
     assert all(booster.n_iter_ == 1 for booster in boosters)
 
 
 class Interrupted(GaussianNB):
-    """A member in whose fit the user presses Ctrl-C."""
+    """A member whose fit is interrupted by Ctrl-C."""
 
     def fit(self, X, y, sample_weight=None):
         raise KeyboardInterrupt
 
 
-def test_an_interruption_keeps_what_is_finished():
+def test_an_interruption_keeps_the_finished_members():
     members = [*MEMBERS, ("stopped", Interrupted())]
     automatic = CommitteeClassifier(members, runner="serial", random_state=0)
     with pytest.warns(RuntimeWarning, match="The fit was interrupted. What is finished is kept."):
@@ -124,15 +124,15 @@ def test_an_interruption_keeps_what_is_finished():
     ("metric", "n_before", "kind"),
     [(None, 0, "LogPoolRule"), ("accuracy", 0, "FixedRule"), ("accuracy", 1, "BestMemberRule")],
 )
-def test_an_interruption_while_rules_are_compared_keeps_members_and_what_is_judged(
+def test_an_interruption_while_rules_are_compared_keeps_members_and_scores(
     monkeypatch, metric, n_before, kind
 ):
-    judged = []
+    compared = []
 
     def decide(rule, *arguments):
-        if len(judged) == n_before:
+        if len(compared) == n_before:
             raise KeyboardInterrupt
-        judged.append(rule)
+        compared.append(rule)
         return honest_decision(rule, *arguments)
 
     monkeypatch.setattr("committee.automatic.rule_choice.honest_decision", decide)
@@ -164,7 +164,7 @@ def test_an_interruption_before_the_rule_is_chosen_keeps_all_members(monkeypatch
     np.testing.assert_array_equal(automatic.predict_proba(X), usual.predict_proba(X))
 
 
-def test_an_interruption_while_the_rule_learns_leaves_the_decision_to_the_mean(monkeypatch):
+def test_an_interruption_while_the_rule_is_fitted_falls_back_to_the_mean(monkeypatch):
     def fit(self, *arguments, **named):
         raise KeyboardInterrupt
 
@@ -175,7 +175,7 @@ def test_an_interruption_while_the_rule_learns_leaves_the_decision_to_the_mean(m
     np.testing.assert_allclose(automatic.predict_proba(X), automatic.votes(X).mean(axis=0), atol=1e-6)
 
 
-def test_an_interruption_while_workers_end_keeps_all_members(monkeypatch):
+def test_an_interruption_while_workers_shut_down_keeps_all_members(monkeypatch):
     def close(self, *arguments):
         raise KeyboardInterrupt
 
@@ -197,7 +197,7 @@ def test_an_interruption_while_rows_are_read_for_rules_keeps_all_members(monkeyp
     assert list(automatic.named_estimators_) == ["bayes", "near"] and automatic.score(X, Y) > 0.9
 
 
-def test_the_mean_decides_if_the_metric_has_no_value_where_the_rule_learns(monkeypatch):
+def test_the_mean_decides_if_the_metric_has_no_value_for_the_rows_of_the_rule(monkeypatch):
     def fit(self, *arguments, **named):
         raise NoValueError("There is one class only.")
 
@@ -208,7 +208,7 @@ def test_the_mean_decides_if_the_metric_has_no_value_where_the_rule_learns(monke
     np.testing.assert_allclose(automatic.predict_proba(X), automatic.votes(X).mean(axis=0), atol=1e-6)
 
 
-def test_the_second_interruption_ends_the_fit(monkeypatch):
+def test_a_second_interruption_ends_the_fit(monkeypatch):
     def decide(*arguments):
         raise KeyboardInterrupt
 
@@ -218,14 +218,14 @@ def test_the_second_interruption_ends_the_fit(monkeypatch):
         CommitteeClassifier(members, runner="serial", random_state=0).fit(X, Y)
 
 
-def test_if_nobody_has_voted_on_all_rows_when_time_is_up_who_has_voted_on_most_decides(monkeypatch):
+def test_at_a_time_limit_the_member_with_votes_on_most_rows_decides(monkeypatch):
     allowed = iter([True])
     monkeypatch.setattr(Clock, "allows", lambda *arguments: next(allowed, False))
     automatic = CommitteeClassifier(MEMBERS, cv=2, time_limit=60, runner="serial", random_state=0)
     assert list(automatic.fit(X, Y).named_estimators_) == ["bayes"]
 
 
-def test_with_a_limit_of_time_everybody_may_sit_and_those_who_count_go_on():
+def test_with_a_time_limit_all_members_start_and_the_useful_ones_get_more_folds():
     size = Size("classification", 1000, 10, 2)
     assert (
         len(portfolio(size, "balanced"))
@@ -238,18 +238,18 @@ def test_with_a_limit_of_time_everybody_may_sit_and_those_who_count_go_on():
     training = TrainingSet.of(Classification, rng.normal(size=(300, 2)), y, None, None)
     right = np.stack([1 - y, y], axis=1)
     rows = np.arange(300)
-    said = {"noise": np.full((300, 2), 0.5), "good": 0.3 + 0.4 * right, "best": 0.1 + 0.8 * right}
-    fitted = [MemberFit(Member(name, None), [None], [(rows, votes)]) for name, votes in said.items()]
+    votes_by_name = {"noise": np.full((300, 2), 0.5), "good": 0.3 + 0.4 * right, "best": 0.1 + 0.8 * right}
+    fitted = [MemberFit(Member(name, None), [None], [(rows, votes)]) for name, votes in votes_by_name.items()]
     assert who_counts(fitted, training) == ["best"]
 
 
-def test_time_that_the_rule_does_not_need_is_for_fits():
+def test_time_that_the_rule_does_not_need_is_used_for_fits():
     for_rule, for_fits = (Clock(30.0, now=lambda: 7.0) for _ in range(2))
     for_fits.keep_for_rule(0.0)
     assert for_fits.left() - for_rule.left() == pytest.approx(2.5)
 
 
-def test_a_clock_runs_from_its_making_on():
+def test_a_clock_starts_when_it_is_created():
     times = [100.0]
     clock = Clock(30.0, now=lambda: times[-1])
     before = clock.left()

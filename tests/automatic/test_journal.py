@@ -1,4 +1,4 @@
-"""A run that was stopped goes on where it was, and ends as if it had never stopped."""
+"""A stopped run resumes where it ended and gives the same result as an uninterrupted one."""
 
 import subprocess
 import sys
@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from every_estimator import mixed_frame
 from sklearn.datasets import load_iris
 from sklearn.naive_bayes import GaussianNB
 
@@ -15,7 +16,6 @@ from committee.assembling import Bank
 from committee.automatic.schedule import timed
 from committee.learners import NetworkClassifier
 from committee.running.deadline import half_of_the_time, is_time_up, note_cut
-from every_estimator import mixed_frame
 
 X, Y = load_iris(return_X_y=True)
 MEMBERS = ["booster", "linear", "machine"]
@@ -32,22 +32,22 @@ def kill(event):
 
 members = ["booster", "linear", "machine"]
 with receiving(kill):
-    CommitteeClassifier(members, cv=3, random_state=0, n_jobs=1, run=sys.argv[1]).fit(
+    CommitteeClassifier(members, cv=3, random_state=0, n_jobs=1, run_folder=sys.argv[1]).fit(
         *load_iris(return_X_y=True)
     )
 """
 
 
 def automatic(folder=None, **parameters):
-    given = {"cv": 3, "random_state": 0, "run": folder} | parameters
-    return CommitteeClassifier(given.pop("members", MEMBERS), **given)
+    given = {"cv": 3, "random_state": 0, "run_folder": folder} | parameters
+    return CommitteeClassifier(given.pop("estimators", MEMBERS), **given)
 
 
 def stamps(folder):
     return {path.name: path.stat().st_mtime_ns for path in Path(folder).iterdir()}
 
 
-def test_a_run_that_was_killed_goes_on_to_the_same_bits(tmp_path):
+def test_a_killed_run_resumes_to_the_same_bits(tmp_path):
     run = tmp_path / "run"
     killed = subprocess.run([sys.executable, "-c", KILLED, str(run)], check=False, timeout=300)
     assert killed.returncode == -9
@@ -59,10 +59,10 @@ def test_a_run_that_was_killed_goes_on_to_the_same_bits(tmp_path):
     assert done.items() <= stamps(run).items()
 
 
-def test_a_run_that_is_finished_is_not_fitted_again_and_is_a_bank_of_votes(tmp_path):
+def test_a_finished_run_is_not_fitted_again_and_is_a_bank_of_votes(tmp_path):
     first = automatic(tmp_path).fit(X, Y)
     before = stamps(tmp_path)
-    again = automatic(tmp_path, members=[*MEMBERS, "bayes"]).fit(X, Y)
+    again = automatic(tmp_path, estimators=[*MEMBERS, "bayes"]).fit(X, Y)
     assert before.items() <= stamps(tmp_path).items()
     np.testing.assert_array_equal(again.honest_votes_[:3], first.honest_votes_)
     bank = Bank.open(tmp_path)
@@ -76,25 +76,25 @@ def test_another_table_or_split_is_refused(tmp_path):
         automatic(tmp_path).fit(X[1:], Y[1:])
     with pytest.raises(ValueError, match="holds votes on another split"):
         automatic(tmp_path, cv=4).fit(X, Y)
-    with pytest.raises(ValueError, match="run must be the name of a folder"):
+    with pytest.raises(ValueError, match="run_folder must be the name of a folder"):
         automatic(3).fit(X, Y)
 
 
-def test_a_resumed_run_has_the_members_it_began_with_whatever_memory_is_free(tmp_path, monkeypatch):
+def test_a_resumed_run_keeps_its_members_whatever_memory_is_free(tmp_path, monkeypatch):
     rows, kinds = X[::3], Y[::3]
-    fitted = automatic(str(tmp_path), members="auto", preset="fast").fit(rows, kinds)
+    fitted = automatic(str(tmp_path), estimators="auto", preset="fast").fit(rows, kinds)
     monkeypatch.setattr("committee.running.available_bytes", lambda: 1.0)
-    again = automatic(str(tmp_path), members="auto", preset="fast").fit(rows, kinds)
+    again = automatic(str(tmp_path), estimators="auto", preset="fast").fit(rows, kinds)
     assert again.predict_proba(X).tobytes() == fitted.predict_proba(X).tobytes()
     with pytest.warns(RuntimeWarning, match="Member '.*' is skipped: its fits take about 1.6 kB"):
-        more = automatic(str(tmp_path), members="auto", preset="balanced").fit(rows, kinds)
+        more = automatic(str(tmp_path), estimators="auto", preset="balanced").fit(rows, kinds)
     assert list(more.named_estimators_) == list(fitted.named_estimators_)
     (tmp_path / "skipped.json").write_text("{")
     with pytest.warns(RuntimeWarning, match="is skipped"):
-        automatic(str(tmp_path), members="auto", preset="balanced").fit(rows, kinds)
+        automatic(str(tmp_path), estimators="auto", preset="balanced").fit(rows, kinds)
 
 
-def test_a_model_that_is_damaged_is_fitted_again(tmp_path):
+def test_a_damaged_model_is_fitted_again(tmp_path):
     expected = automatic(tmp_path).fit(X, Y).predict_proba(X)
     path = next(path for path in tmp_path.iterdir() if path.suffix == ".committee")
     path.write_bytes(path.read_bytes()[:-7])
@@ -103,34 +103,34 @@ def test_a_model_that_is_damaged_is_fitted_again(tmp_path):
 
 
 class Own(GaussianNB):
-    """A class that nobody trusts."""
+    """A class that is not on the list of trusted classes."""
 
 
-def test_a_member_that_is_not_trusted_is_fitted_again(tmp_path):
+def test_an_untrusted_member_is_fitted_again(tmp_path):
     members = [("own", Own()), "linear"]
-    first = automatic(tmp_path, members=members).fit(X, Y)
+    first = automatic(tmp_path, estimators=members).fit(X, Y)
     with pytest.warns(RuntimeWarning, match=r"will fit member 'own' again: .*Own"):
-        again = automatic(tmp_path, members=members).fit(X, Y)
+        again = automatic(tmp_path, estimators=members).fit(X, Y)
     np.testing.assert_array_equal(again.predict_proba(X), first.predict_proba(X))
 
 
 def test_a_run_needs_an_integer_seed_and_members_that_keep_their_names(tmp_path):
     with pytest.raises(ValueError, match=r"needs an integer random_state\. Got None"):
         automatic(tmp_path, random_state=None).fit(X, Y)
-    automatic(tmp_path, members=[("bayes", GaussianNB()), "linear"]).fit(X, Y)
+    automatic(tmp_path, estimators=[("bayes", GaussianNB()), "linear"]).fit(X, Y)
     with pytest.raises(ValueError, match="There are votes of another member 'bayes'"):
-        automatic(tmp_path, members=["linear", ("bayes", GaussianNB(var_smoothing=0.1))]).fit(X, Y)
+        automatic(tmp_path, estimators=["linear", ("bayes", GaussianNB(var_smoothing=0.1))]).fit(X, Y)
 
 
-def test_who_else_sits_and_in_which_order_changes_no_member(tmp_path):
+def test_other_members_and_their_order_do_not_change_a_member(tmp_path):
     first = automatic(tmp_path).fit(X, Y)
     before = stamps(tmp_path)
-    again = automatic(tmp_path, members=["machine", "linear", "booster"]).fit(X, Y)
+    again = automatic(tmp_path, estimators=["machine", "linear", "booster"]).fit(X, Y)
     assert before == stamps(tmp_path)
     np.testing.assert_array_equal(again.honest_votes_[::-1], first.honest_votes_)
 
 
-def test_a_fit_that_the_clock_has_cut_short_is_not_kept():
+def test_a_fit_cut_short_by_the_time_limit_is_not_kept():
     _, _, is_cut, _ = timed(None, False, lambda: (None, None, None))
     assert not is_cut
     _, _, is_cut, _ = timed(0.0, False, lambda: (None, None, None))
@@ -143,7 +143,7 @@ def ended_in_the_first_half():
             pass
 
 
-def test_a_fit_that_has_planned_or_tried_less_for_want_of_time_is_cut_short_too():
+def test_a_fit_that_planned_or_tried_less_for_lack_of_time_counts_as_cut_short():
     assert not timed(60.0, False, lambda: None)[2]
     assert timed(60.0, False, note_cut)[2]
     assert timed(0.02, False, ended_in_the_first_half)[2]
@@ -151,25 +151,25 @@ def test_a_fit_that_has_planned_or_tried_less_for_want_of_time_is_cut_short_too(
     assert timed(0.05, False, network.fit, np.tile(X, (50, 1)), np.tile(Y, 50))[2]
 
 
-def test_a_run_may_go_on_with_another_limit_of_time(tmp_path):
+def test_a_run_can_resume_with_another_time_limit(tmp_path):
     bayes = [("bayes", GaussianNB())]
-    automatic(tmp_path, members=bayes, cv="auto", time_limit=0.9).fit(X, Y)
-    assert automatic(tmp_path, members=bayes, cv="auto", time_limit=60).fit(X, Y).score(X, Y) > 0.9
+    automatic(tmp_path, estimators=bayes, cv="auto", time_limit=0.9).fit(X, Y)
+    assert automatic(tmp_path, estimators=bayes, cv="auto", time_limit=60).fit(X, Y).score(X, Y) > 0.9
 
 
-def test_a_run_may_go_on_without_a_limit_of_time(tmp_path, monkeypatch):
+def test_a_run_can_resume_without_a_time_limit(tmp_path, monkeypatch):
     bayes = [("bayes", GaussianNB())]
-    limited = automatic(tmp_path, members=bayes, time_limit=60).fit(X, Y)
+    limited = automatic(tmp_path, estimators=bayes, time_limit=60).fit(X, Y)
     monkeypatch.setattr(GaussianNB, "fit", None)
-    again = automatic(tmp_path, members=bayes).fit(X, Y).named_estimators_["bayes"]
+    again = automatic(tmp_path, estimators=bayes).fit(X, Y).named_estimators_["bayes"]
     for first, second in zip(limited.named_estimators_["bayes"][: len(again)], again, strict=True):
         np.testing.assert_array_equal(first.predict_proba(X), second.predict_proba(X))
 
 
-def test_numbers_and_repeated_folds_are_kept_too(tmp_path):
+def test_regression_and_repeated_folds_are_kept(tmp_path):
     frame, signal = mixed_frame()
-    given = {"members": ["booster", "linear"], "cv": 2, "preset": "best", "random_state": 0}
+    given = {"estimators": ["booster", "linear"], "cv": 2, "preset": "best", "random_state": 0}
     first = CommitteeRegressor(**given).fit(frame, signal)
     for _ in range(2):
-        kept = CommitteeRegressor(**given, run=tmp_path).fit(frame, signal)
+        kept = CommitteeRegressor(**given, run_folder=tmp_path).fit(frame, signal)
         assert kept.predict(frame).tobytes() == first.predict(frame).tobytes()

@@ -1,4 +1,4 @@
-"""Boosters of other libraries in the automatic committee, where they are installed: see `make members`."""
+"""The automatic committee uses boosters of other libraries if they are installed: see `make members`."""
 
 import importlib.util
 from pathlib import Path
@@ -18,7 +18,7 @@ X, Y = load_iris(return_X_y=True)
 
 
 @pytest.mark.parametrize("name", list(ASKED_FOR))
-def test_boosters_of_other_libraries_sit_if_they_are_named_and_installed(name):
+def test_boosters_of_other_libraries_are_members_if_named_and_installed(name):
     automatic = CommitteeClassifier(["linear", name], cv=2, random_state=0)
     if importlib.util.find_spec(name) is None:
         with pytest.raises(ValueError, match=f"Member '{name}' needs the package {name}. Install it."):
@@ -28,9 +28,9 @@ def test_boosters_of_other_libraries_sit_if_they_are_named_and_installed(name):
 
 
 @pytest.mark.parametrize("name", list(ASKED_FOR))
-def test_a_run_that_goes_on_opens_the_boosters_that_its_caller_names(name, tmp_path):
+def test_a_resumed_run_opens_the_boosters_that_the_caller_trusts(name, tmp_path):
     pytest.importorskip(name)
-    automatic = CommitteeClassifier(["linear", name], cv=2, random_state=0, run=str(tmp_path / "run"))
+    automatic = CommitteeClassifier(["linear", name], cv=2, random_state=0, run_folder=str(tmp_path / "run"))
     first = automatic.fit(X, Y).predict_proba(X)
     before = {path: path.stat().st_mtime_ns for path in Path(tmp_path, "run").iterdir()}
     assert automatic.fit(X, Y).predict_proba(X).tobytes() == first.tobytes()
@@ -40,7 +40,7 @@ def test_a_run_that_goes_on_opens_the_boosters_that_its_caller_names(name, tmp_p
     assert loaded.predict_proba(X).tobytes() == first.tobytes()
 
 
-def test_a_run_trusts_the_library_of_a_booster_and_no_other():
+def test_a_run_trusts_the_library_of_its_booster_and_no_other():
     booster = type("LGBMClassifier", (GaussianNB,), {"__module__": "lightgbm.sklearn"})()
     assert libraries_of(Member("mine", make_pipeline(booster))) == ["lightgbm"]
     assert libraries_of(Member("bayes", GaussianNB())) == []

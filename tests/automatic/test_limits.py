@@ -1,4 +1,4 @@
-"""What members take of the memory, and what becomes of those that take too much."""
+"""Members that need too much memory are skipped."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ MB = 10**6
 
 
 @pytest.fixture(autouse=True)
-def nobody_yet(monkeypatch):
+def no_measured_member(monkeypatch):
     for name in ("n_now", "n_most", "n_fits"):
         monkeypatch.setattr(Hungry, name, 0)
 
@@ -27,14 +27,14 @@ def fitted(member, limit, **parameters):
 
 
 @pytest.mark.parametrize("runner", ["serial", "threads", "processes"])
-def test_a_member_whose_fit_takes_too_much_is_skipped_after_the_first(runner):
+def test_a_member_whose_fit_needs_too_much_memory_is_skipped_after_one_fit(runner):
     with pytest.warns(RuntimeWarning, match=r"'hungry' is skipped: its fits take about .* there are 60 MB"):
         automatic = fitted(Hungry(at_once=100 * MB), 60 * MB, runner=runner)
     assert list(automatic.named_estimators_) == ["bayes"]
     assert Hungry.n_fits == (0 if runner == "processes" else 1)
 
 
-def test_all_models_of_a_member_must_have_room():
+def test_all_models_of_a_member_must_fit_in_memory():
     with pytest.warns(RuntimeWarning, match=r"'hungry' is skipped: its fits take about 1\d\d MB"):
         automatic = fitted(Hungry(model=30 * MB), 100 * MB)
     assert list(automatic.named_estimators_) == ["bayes"]
@@ -48,7 +48,7 @@ def test_a_table_larger_than_the_memory_is_an_error_before_any_fit():
     assert Hungry.n_fits == 0
 
 
-def test_where_memory_is_short_members_wait_for_each_other():
+def test_members_run_one_after_the_other_if_memory_is_short():
     fitted(Hungry(at_once=60 * MB), 100 * MB)
     assert (Hungry.n_fits, Hungry.n_most) == (4, 1)
 
@@ -56,31 +56,33 @@ def test_where_memory_is_short_members_wait_for_each_other():
 @pytest.mark.filterwarnings("ignore:A run that goes on:RuntimeWarning")
 def test_a_skipped_member_stays_out_of_a_resumed_run(tmp_path):
     with pytest.warns(RuntimeWarning, match="is skipped"):
-        fitted(Hungry(at_once=100 * MB), 60 * MB, run=str(tmp_path))
-    assert list(fitted(Hungry(at_once=100 * MB), 60 * MB, run=str(tmp_path)).named_estimators_) == ["bayes"]
+        fitted(Hungry(at_once=100 * MB), 60 * MB, run_folder=str(tmp_path))
+    assert list(fitted(Hungry(at_once=100 * MB), 60 * MB, run_folder=str(tmp_path)).named_estimators_) == [
+        "bayes"
+    ]
     assert Hungry.n_fits == 1
-    assert len(fitted(Hungry(at_once=100 * MB), 600 * MB, run=str(tmp_path)).named_estimators_) == 2
+    assert len(fitted(Hungry(at_once=100 * MB), 600 * MB, run_folder=str(tmp_path)).named_estimators_) == 2
 
 
-def test_what_a_fit_takes_is_measured():
+def test_the_memory_of_a_fit_is_measured():
     def fit():
         temporary = np.ones(80 * MB, dtype=np.uint8)
         return np.ones(20 * MB, dtype=np.uint8), int(temporary[-1])
 
     (model, _), use = measured(fit)
-    # Some of it may be memory that the process had before.
+    # The fit may reuse memory that the process already had.
     assert 70 * MB < use.peak < 130 * MB
     assert use.model == pytest.approx(len(model), abs=1000)
     memory = PeakMemory()
-    assert memory.peak() < 20 * MB  # what was taken before does not count
+    assert memory.peak() < 20 * MB  # earlier use does not count
 
 
-def test_a_model_without_a_pickle_has_the_size_that_memory_has_grown_by():
+def test_the_size_of_an_unpicklable_model_is_the_growth_of_memory():
     assert pickled_bytes(lambda: 3, 7.0) == 7.0
     assert 8000 < pickled_bytes(np.ones(1000), 7.0) < 9000
 
 
-def test_members_share_the_memory_that_there_is():
+def test_members_share_the_available_memory():
     uses = {"a": Use(3e6, 1e6), "b": Use(3e6, 1e6)}
     assert [Room(1e3, 5, limit, True, uses).lack("b") is None for limit in (11e6, 13e6)] == [False, True]
     assert Room(1e3, 5, 11e6, False, uses).lack("b") is None

@@ -1,4 +1,4 @@
-"""A committee can be made smaller: fewer members, one model for each, or one student."""
+"""Reduce a committee to fewer members, to one model per member, or to one student model."""
 
 import numpy as np
 import pandas as pd
@@ -23,7 +23,7 @@ MEMBERS = [
 AUTOMATIC = CommitteeClassifier(MEMBERS, random_state=0).fit(X, Y)
 
 
-def test_one_member_is_the_best():
+def test_a_committee_pruned_to_one_member_keeps_the_best():
     alone = AUTOMATIC.prune(max_members=1)
     best = rules.BestMemberRule().fit(AUTOMATIC.honest_votes_, Y).best_
     assert list(alone.named_estimators_) == [MEMBERS[best][0]]
@@ -40,7 +40,7 @@ def test_more_members_are_never_worse_on_honest_votes():
     assert losses == sorted(losses, reverse=True)
 
 
-def test_the_file_is_no_larger_than_it_may_be(tmp_path):
+def test_the_file_respects_the_size_limit(tmp_path):
     AUTOMATIC.save(tmp_path / "whole.committee")
     limit = 0.6 * (tmp_path / "whole.committee").stat().st_size
     smaller = AUTOMATIC.prune(max_bytes=limit)
@@ -54,12 +54,12 @@ def test_the_file_is_no_larger_than_it_may_be(tmp_path):
         AUTOMATIC.prune(max_bytes=10)
 
 
-def test_half_a_member_is_none():
+def test_a_size_limit_below_one_member_is_refused():
     with pytest.raises(ValueError, match=r"max_members must be an integer >= 1 or None. Got 1.5."):
         AUTOMATIC.prune(max_members=1.5)
 
 
-def test_a_refit_has_the_weights_of_the_fit():
+def test_a_refit_uses_the_weights_of_the_fit():
     weights = np.where(Y == 0, 0.5, 2.0)
     weighted = CommitteeClassifier(MEMBERS, random_state=0).fit(X, Y, weights)
     assert weighted.refit_full(X, Y, weights).predict(X).shape == Y.shape
@@ -68,14 +68,14 @@ def test_a_refit_has_the_weights_of_the_fit():
             model.refit_full(X, Y, given)
 
 
-def test_a_row_is_timed_for_the_latency():
+def test_the_latency_is_measured_on_one_row():
     for table in (X, X[:1], None):
         assert len(AUTOMATIC.prune(table, max_latency=1000).estimators_) >= 1
         with pytest.raises(ValueError, match="max_latency=1e-09 is too little for any member"):
             AUTOMATIC.prune(table, max_latency=1e-9)
 
 
-def test_rows_are_timed_in_turn():
+def test_latency_rows_are_timed_in_turn():
     asked = []
     assert usual_time(asked.append, [1, 2, 3]) >= 0
     assert asked[:4] == [1, 2, 3, 1]
@@ -86,7 +86,7 @@ def test_what_refit_full_returns_can_be_pruned_too():
     assert all(len(member.models) == 1 for member in smaller._fitted_members)
 
 
-def test_a_row_of_any_columns_can_be_timed():
+def test_the_latency_can_be_measured_with_columns_of_any_type():
     frame = pd.DataFrame(
         {
             "age": np.arange(60.0),
@@ -102,8 +102,8 @@ def test_a_row_of_any_columns_can_be_timed():
     automatic.predict(row)
 
 
-def test_what_does_not_fit_together_is_left_out(monkeypatch):
-    """Members may cost more together than each alone: then fewer stay."""
+def test_members_that_exceed_a_limit_together_are_dropped(monkeypatch):
+    """Members may cost more together than alone. Then fewer members are kept."""
     costs = {each: 1.0 for each in range(4)}
     measured = []
 
@@ -118,29 +118,29 @@ def test_what_does_not_fit_together_is_left_out(monkeypatch):
 
 
 @pytest.mark.parametrize("limits", [{}, {"max_members": 1, "max_bytes": 1}, {"max_members": 0}])
-def test_one_limit_is_needed(limits):
+def test_at_least_one_limit_is_required(limits):
     with pytest.raises(ValueError, match="prune needs one of max_members, max_latency, max_bytes"):
         AUTOMATIC.prune(**limits)
 
 
-def test_a_rule_that_was_told_stays():
-    told = CommitteeClassifier(MEMBERS, rule="cawpe", random_state=0).fit(X, Y).prune(max_members=2)
-    assert isinstance(told.rule_, rules.CAWPERule)
+def test_a_rule_set_by_the_user_is_kept():
+    pruned = CommitteeClassifier(MEMBERS, rule="cawpe", random_state=0).fit(X, Y).prune(max_members=2)
+    assert isinstance(pruned.rule_, rules.CAWPERule)
 
 
-def test_a_rule_that_was_told_keeps_its_seed_and_the_weights_of_those_who_stay():
+def test_a_rule_set_by_the_user_keeps_its_seed_and_the_weights_of_kept_members():
     stacked = rules.StackingRule(DecisionTreeClassifier(max_features=1))
-    told = CommitteeClassifier(MEMBERS, rule=stacked, random_state=0).fit(X, Y)
-    smaller = told.prune(max_members=2)
-    assert smaller.rule_.final_estimator.random_state == told.rule_.final_estimator.random_state is not None
+    pruned = CommitteeClassifier(MEMBERS, rule=stacked, random_state=0).fit(X, Y)
+    smaller = pruned.prune(max_members=2)
+    assert smaller.rule_.final_estimator.random_state == pruned.rule_.final_estimator.random_state is not None
     weighted = rules.FixedRule(weights=[1, 2, 3, 4])
-    told = CommitteeClassifier(MEMBERS, rule=weighted, random_state=0).fit(X, Y).prune(max_members=2)
+    pruned = CommitteeClassifier(MEMBERS, rule=weighted, random_state=0).fit(X, Y).prune(max_members=2)
     names = [name for name, _ in MEMBERS]
-    stay = np.array([names.index(name) + 1 for name in told.named_estimators_])
-    np.testing.assert_allclose(told.rule_.weights / told.rule_.weights.sum(), stay / stay.sum())
+    stay = np.array([names.index(name) + 1 for name in pruned.named_estimators_])
+    np.testing.assert_allclose(pruned.rule_.weights / pruned.rule_.weights.sum(), stay / stay.sum())
 
 
-def test_one_model_for_each_member_has_learnt_from_all_rows():
+def test_refit_full_fits_each_member_on_all_rows():
     whole = AUTOMATIC.refit_full(X, Y)
     expected = GaussianNB().fit(X, Y)
     found = whole.named_estimators_["bayes"]
@@ -154,7 +154,7 @@ def test_one_model_for_each_member_has_learnt_from_all_rows():
 
 
 @pytest.mark.parametrize("group", [0, 1, 2])
-def test_a_member_learns_from_all_rows_though_a_fold_has_one_class(group):
+def test_a_member_is_refitted_on_all_rows_even_if_a_fold_has_one_class(group):
     groups = np.arange(30) % 3
     y = (groups == group).astype(int)
     automatic = CommitteeClassifier([("near", KNeighborsClassifier(1))], cv=3, random_state=0)
@@ -164,7 +164,7 @@ def test_a_member_learns_from_all_rows_though_a_fold_has_one_class(group):
     assert isinstance(whole.named_estimators_["near"], KNeighborsClassifier)
 
 
-def test_a_student_learns_what_the_committee_decides():
+def test_a_student_learns_the_decisions_of_the_committee():
     student = AUTOMATIC.distil(X)
     assert isinstance(student, committee.GradientBoostingClassifier)
     assert (student.predict(X) == AUTOMATIC.predict(X)).mean() > 0.97
@@ -176,14 +176,14 @@ def test_a_student_learns_what_the_committee_decides():
         AUTOMATIC.distil(X, LinearRegression())
 
 
-def test_a_student_learns_numbers():
+def test_a_student_learns_a_regression():
     table, y = load_diabetes(return_X_y=True)
     numbers = CommitteeRegressor(["linear", "booster"], cv=2, random_state=0).fit(table, y)
     student = numbers.distil(table, LinearRegression())
     assert np.corrcoef(student.predict(table), numbers.predict(table))[0, 1] > 0.9
 
 
-def test_columns_count_by_the_members_that_tell():
+def test_importances_come_from_members_that_have_them():
     frame, signal = mixed_frame(n_rows=200)
     automatic = CommitteeClassifier(["booster", "linear"], cv=2, random_state=0)
     automatic.fit(frame, target_for(automatic, signal))
@@ -193,7 +193,7 @@ def test_columns_count_by_the_members_that_tell():
     assert set(np.argsort(importances)[-2:]) == {0, 3}
 
 
-def test_linear_members_tell_by_coefficients_of_columns_of_one_scale():
+def test_importances_of_linear_members_are_coefficients_of_scaled_columns():
     frame = pd.DataFrame({"size": np.arange(60) * 1000.0, "kind": ["a", "b", "c"] * 20, "same": [1.0] * 60})
     linear = CommitteeClassifier(["linear"], cv=2, random_state=0).fit(frame, np.arange(60) >= 30)
     size, kind, same = linear.feature_importances_
@@ -201,7 +201,7 @@ def test_linear_members_tell_by_coefficients_of_columns_of_one_scale():
     assert size + kind == pytest.approx(1)
 
 
-def test_those_who_tell_count_the_same_if_none_with_a_say_tells():
+def test_importances_are_averaged_equally_if_no_weighted_member_has_them():
     members = [("near", KNeighborsClassifier()), ("tree", DecisionTreeClassifier(max_depth=1))]
     automatic = CommitteeClassifier(members, rule="best_member", cv=2, random_state=0).fit(X, Y)
     assert automatic.weights_.tolist() == [1, 0]
@@ -223,7 +223,7 @@ def no_loss(*given):
         (no_loss, "no_loss"),
     ],
 )
-def test_the_leaderboard_is_by_the_metric_of_the_committee(metric, scoring):
+def test_the_leaderboard_uses_the_metric_of_the_committee(metric, scoring):
     automatic = CommitteeClassifier(MEMBERS[:2], scoring=metric, cv=2, random_state=0).fit(X, Y)
     board = automatic.leaderboard(["mean"])
     assert board.scoring == scoring

@@ -1,4 +1,4 @@
-"""Folds that are drawn several times, and kept but once."""
+"""Repeated folds are drawn by a seed and are the same each time."""
 
 import numpy as np
 from sklearn.datasets import load_iris
@@ -16,7 +16,7 @@ def repeats_of(weights=None, groups=None, seed=0):
     return Repeats.drawn(5, training, 3, np.random.default_rng(seed))
 
 
-def test_every_row_that_counts_is_held_out_once_each_time():
+def test_every_weighted_row_is_held_out_once_per_repetition():
     repeats = repeats_of(WEIGHTS)
     assert len(repeats) == 3 and n_folds_of(repeats) == 15
     for folds in repeats:
@@ -28,7 +28,7 @@ def test_every_row_that_counts_is_held_out_once_each_time():
             assert np.bincount(Y[rows]).tolist() == [9, 9, 9]
 
 
-def test_the_same_folds_come_again_and_others_the_next_time():
+def test_folds_are_reproducible_and_differ_between_repetitions():
     repeats, again = repeats_of(), repeats_of()
     first = [rows.tolist() for _, rows in repeats[0]]
     assert first != [rows.tolist() for _, rows in repeats[1]]

@@ -1,4 +1,4 @@
-"""What the page of the benchmarks says of how it is made."""
+"""The benchmark page describes how it is made."""
 
 import json
 from pathlib import Path
@@ -10,7 +10,7 @@ RESULTS = sorted((ROOT / "benchmarks" / "results").glob("*.json"))
 
 
 @pytest.mark.parametrize("path", RESULTS, ids=lambda path: path.stem)
-def test_make_bench_runs_every_question_that_needs_no_tables_from_elsewhere(path):
+def test_make_bench_runs_every_benchmark_without_external_tables(path):
     command = json.loads(path.read_text(encoding="utf-8"))["rerun"].split(",")[0]
     recipe = (ROOT / "Makefile").read_text(encoding="utf-8")
     assert (command.removeprefix("python ") in recipe) == ("--data" not in command)

@@ -1,4 +1,4 @@
-"""The portfolio of the automatic committee has the order that its benchmark has found."""
+"""The portfolio of the automatic committee has the order measured by its benchmark."""
 
 import json
 from pathlib import Path
@@ -11,7 +11,7 @@ RESULT = Path(__file__).parents[2] / "benchmarks" / "results" / "portfolio.json"
 
 
 @pytest.mark.parametrize("task", ORDERS)
-def test_members_are_in_the_order_that_was_measured(task):
+def test_members_are_in_the_measured_order(task):
     cases = json.loads(RESULT.read_text(encoding="utf-8"))["cases"]
     found = [case["name"].split(": ")[1] for case in cases if case["name"].startswith(task)]
     assert list(ORDERS[task]) == [name for name in found if name in CANDIDATES]

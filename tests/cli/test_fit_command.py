@@ -10,7 +10,7 @@ import committee as package
 from committee.automatic.portfolio import ORDERS
 from committee.cli.main import run
 
-FAST = ("--members", "linear,c45", "--folds", "2", "--quiet")
+FAST = ("--estimators", "linear,c45", "--folds", "2", "--quiet")
 
 
 def test_fit_saves_a_committee_that_remembers_its_target(committee, folder):
@@ -59,7 +59,7 @@ def test_after_a_time_limit_members_and_rule_are_judged_on_rows_that_do_not_take
 
 def test_auto_may_be_one_of_the_members(committee, monkeypatch):
     monkeypatch.setitem(ORDERS, "classification", ("linear", "c45", "bayes"))
-    fit = ("fit", "flowers.csv", "--target", "kind", *FAST[2:], "--members")
+    fit = ("fit", "flowers.csv", "--target", "kind", *FAST[2:], "--estimators")
     for text, expected in (("auto", ["linear", "c45", "bayes"]), ("bayes,auto", ["bayes", "linear", "c45"])):
         assert committee(*fit, text).code == 0
         assert list(package.load("model.committee").named_estimators_) == expected
@@ -104,7 +104,7 @@ def test_a_loss_of_ours_is_a_metric(committee):
 def test_the_same_seed_gives_the_same_model_as_python(committee, folder):
     committee("fit", "flowers.csv", "--target", "kind", *FAST, "--seed", "3")
     with pytest.warns(UserWarning, match="'row' is left out"):
-        model = package.fit("flowers.csv", "kind", members=["linear", "c45"], cv=2, random_state=3)
+        model = package.fit("flowers.csv", "kind", estimators=["linear", "c45"], cv=2, random_state=3)
     model.save("python.committee")
     told = [
         committee("predict", name, "flowers.csv", "--proba").out
@@ -127,7 +127,7 @@ def test_fit_reads_the_standard_input(committee, folder, monkeypatch):
 
 def test_numbers_are_a_regression(committee):
     ended = committee(
-        "fit", "flowers.csv", "--target", "size", "--members", "linear", "--folds", "2", "--json"
+        "fit", "flowers.csv", "--target", "size", "--estimators", "linear", "--folds", "2", "--json"
     )
     assert ended.json["task"] == "regression" and ended.json["scoring"] == "neg_root_mean_squared_error"
 
@@ -205,14 +205,14 @@ def test_classes_that_are_numbers_stay_whole_beside_missing_ones(committee, fold
         ("a,y\n1,x\n2,z\n", ["--target", "y", "--task", "regression"], 3, "regression needs numbers"),
         ("a,y\n1,x\n2,z\n", ["--target", "y", "--task", "guess"], 2, "'classification', 'regression'"),
         ("a,y\n1,x\n2,z\n", ["--target", "y", "--scoring", "speed"], 3, "no metric 'speed'"),
-        ("a,y\n1,x\n2,z\n", ["--target", "y", "--members", "forrest"], 3, "no member 'forrest'"),
+        ("a,y\n1,x\n2,z\n", ["--target", "y", "--estimators", "forrest"], 3, "no member 'forrest'"),
         ("a,y\n1,x\n2,z\n", ["--target", "y", "--rule", "coin"], 3, "no rule 'coin'"),
         ("a,y\n1,x\n2,z\n", ["--target", "y", "--preset", "slow"], 2, "'fast', 'balanced', 'best'"),
         ("a,y\n1,x\n2,z\n", ["--target", "y", "--folds", "1"], 2, "--folds"),
         ("a,y\n1,x\n2,z\n", ["--target", "y", "--seed", "-1"], 2, "--seed"),
         ("a,y\n1,x\n2,z\n", ["--target", "y", "--jobs", "0"], 3, "n_jobs must be"),
         ("a,y\n1,x\n2,z\n", ["--target", "y", "--out", "no/m.committee"], 5, "no folder no"),
-        ("a,y\n1,x\n2,z\n", ["--target", "y", "--resume"], 3, "--run DIR"),
+        ("a,y\n1,x\n2,z\n", ["--target", "y", "--resume"], 3, "--run-folder DIR"),
         ("a,y\n1,x\n2,z\n", ["--target", "y", "--delimiter", ",,"], 2, "one character"),
     ],
 )
@@ -224,7 +224,7 @@ def test_bad_input_is_one_line_a_code_and_no_file(committee, folder, text, argum
 
 
 def test_a_metric_that_cannot_judge_the_target_is_one_line_before_the_fit(committee):
-    given = ("fit", "flowers.csv", "--target", "size", "--members", "linear", "--quiet", "--scoring")
+    given = ("fit", "flowers.csv", "--target", "size", "--estimators", "linear", "--quiet", "--scoring")
     committee(*given, "f1_weighted").complains(
         3, "The metric 'f1_weighted' is for classification. For regression use "
     )
@@ -254,7 +254,7 @@ def test_two_things_cannot_go_to_the_standard_output(committee):
 def test_a_run_is_begun_once_and_gone_on_with_on_request(committee, folder):
     (folder / "run").mkdir()
     (folder / "run" / "journal").write_text("")
-    begin = ("fit", "flowers.csv", "--target", "kind", *FAST, "--run", "run")
+    begin = ("fit", "flowers.csv", "--target", "kind", *FAST, "--run-folder", "run")
     committee(*begin).complains(3, "The folder run has a run in it", "--resume")
     committee(*begin[:-1], "other", "--resume").complains(3, "no run in the folder other")
     committee(*begin[:-1], "flowers.csv").complains(5, "flowers.csv is a file")
@@ -262,12 +262,12 @@ def test_a_run_is_begun_once_and_gone_on_with_on_request(committee, folder):
 
 def test_a_run_that_is_gone_on_with_gives_the_same_model(committee, folder):
     fit = ("fit", "flowers.csv", "--target", "kind", *FAST)
-    assert committee(*fit, "--run", "run").code == 0
+    assert committee(*fit, "--run-folder", "run").code == 0
     whole = committee("predict", "model.committee", "flowers.csv", "--proba").out
     (folder / "model.committee").unlink()
     for votes in list((folder / "run").glob("c45*")):
         votes.unlink()
-    assert committee(*fit, "--run", "run", "--resume").code == 0
+    assert committee(*fit, "--run-folder", "run", "--resume").code == 0
     assert committee("predict", "model.committee", "flowers.csv", "--proba").out == whole
 
 
@@ -283,7 +283,7 @@ def two_members(monkeypatch):
     fit_table = package.jobs.fit_table
 
     def quick(*given, parameters, **more):
-        return fit_table(*given, parameters=parameters | {"members": ["linear", "c45"], "cv": 2}, **more)
+        return fit_table(*given, parameters=parameters | {"estimators": ["linear", "c45"], "cv": 2}, **more)
 
     monkeypatch.setattr("committee.jobs.fit_table", quick)
 

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-FIT = ("fit", "flowers.csv", "--target", "kind", "--members", "c45", "--out")
+FIT = ("fit", "flowers.csv", "--target", "kind", "--estimators", "c45", "--out")
 PREDICT = ("predict", "flowers.committee", "flowers.csv", "--out")
 
 

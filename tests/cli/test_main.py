@@ -47,7 +47,7 @@ def test_no_command_at_all_gives_help(committee):
         (["predict"], "Missing argument"),
         (["fit", "t.csv"], "--target"),
         (["rules", "--fast"], "--fast"),
-        (["fit", "t.csv", "--target", "y", "--members", " , "], "A list of names is empty"),
+        (["fit", "t.csv", "--target", "y", "--estimators", " , "], "A list of names is empty"),
     ],
 )
 def test_what_cannot_be_understood_is_one_line(committee, arguments, word):
@@ -99,7 +99,7 @@ def test_who_has_read_enough_ends_a_command_quietly():
         ("committee fit --rule ma", ["maximum", "majority"]),
         ("committee evaluate --scoring neg_l", ["neg_log_loss"]),
         ("committee fit --preset b", ["balanced", "best"]),
-        ("committee fit --members linear,c4", ["linear,c45"]),
+        ("committee fit --estimators linear,c4", ["linear,c45"]),
     ],
 )
 def test_completion_is_offered_to_the_shell(words, offered):
@@ -153,7 +153,7 @@ FIT = [
     "flowers.csv",
     "--target",
     "kind",
-    "--members",
+    "--estimators",
     "c45,bayes",
     "--folds",
     "2",
@@ -181,10 +181,10 @@ def test_a_fit_that_was_killed_goes_on_to_the_same_file_byte_for_byte(folder):
     for name in ("killed", "whole"):
         (folder / name).mkdir()
         (folder / name / "flowers.csv").write_bytes((folder / "flowers.csv").read_bytes())
-    killed = signalled("SIGKILL", *FIT, "--run", "run", folder=folder / "killed")
+    killed = signalled("SIGKILL", *FIT, "--run-folder", "run", folder=folder / "killed")
     assert killed.returncode == -9 and not (folder / "killed" / "model.committee").exists()
     for name, more in (("killed", ["--resume"]), ("whole", [])):
-        ended = process(*FIT, "--run", "run", *more, cwd=folder / name)
+        ended = process(*FIT, "--run-folder", "run", *more, cwd=folder / name)
         assert (ended.returncode, ended.stderr) == (0, "")
     first, second = (folder / name / "model.committee" for name in ("killed", "whole"))
     assert first.read_bytes() == second.read_bytes()
@@ -199,14 +199,14 @@ sys.exit(run(sys.argv[2:]))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a limit for the size of files")
-@pytest.mark.parametrize("more", [[], ["--run", "run"]], ids=["model", "run"])
+@pytest.mark.parametrize("more", [[], ["--run-folder", "run"]], ids=["model", "run"])
 def test_a_disk_that_becomes_full_leaves_nothing_half_written(folder, more):
     given = [
         "fit",
         "flowers.csv",
         "--target",
         "kind",
-        "--members",
+        "--estimators",
         "forest",
         "--folds",
         "2",

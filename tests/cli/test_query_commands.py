@@ -155,7 +155,8 @@ def test_leaderboard_judges_as_score_does(committee, model, folder, metric):
     votes = {"mean": asked.honest_votes_.mean(axis=0)}
     votes |= dict(zip(asked.named_estimators_, asked.honest_votes_, strict=True))
     expected = {
-        name: package.score(each, answers, metric, classes=asked.classes_) for name, each in votes.items()
+        name: package.score(answers, each, scoring=metric, classes=asked.classes_)
+        for name, each in votes.items()
     }
     assert found["scoring"] == metric
     assert {each["name"]: each["score"] for each in found["standings"]} == pytest.approx(expected)

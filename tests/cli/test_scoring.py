@@ -10,7 +10,7 @@ from committee.metrics import METRICS
 # The second of two classes is always among the first two, of which scikit-learn warns.
 pytestmark = pytest.mark.filterwarnings("ignore:'k' .2. greater than or equal")
 TASKS = ("classification", "regression")
-FAST = ("--members", "linear", "--rule", "mean", "--folds", "2", "--quiet", "--json")
+FAST = ("--estimators", "linear", "--rule", "mean", "--folds", "2", "--quiet", "--json")
 
 
 def names_of(task):

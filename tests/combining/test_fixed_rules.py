@@ -335,7 +335,7 @@ def test_trim_can_be_set_where_there_is_something_to_trim():
     assert np.allclose(FixedRule(rule="trimmed_mean", trim=0.3).combine(votes), trimmed_mean(votes, trim=0.3))
     for rule, message in [
         (FixedRule(rule="mean", trim=0.1), "trim is for rule='trimmed_mean'. Got rule='mean'"),
-        (FixedRule(rule="trimmed_mean", trim=0.5), "trim must be a number >= 0 and < 0.5, or None"),
+        (FixedRule(rule="trimmed_mean", trim=0.5), r"trim must be a number in \[0, 0\.5\) or None"),
     ]:
         with pytest.raises(ValueError, match=message):
             rule.combine(votes)

@@ -66,14 +66,14 @@ def test_a_positive_margin_is_a_right_decision(seed):
 def test_an_oracle_is_right_if_anybody_is():
     assert oracle_accuracy([[1, 0, 0], [0, 1, 0]], [1, 1, 1]) == pytest.approx(2 / 3)
     assert oracle_accuracy([[1, 0, 0], [0, 1, 0]], [1, 1, 1], sample_weight=[1, 1, 2]) == 0.5
-    best = 1 - min(score(one_hot(LABELS, 3), Y))
+    best = 1 - min(score(Y, one_hot(LABELS, 3)))
     assert oracle_accuracy(LABELS, Y) >= best
 
 
 @pytest.mark.parametrize(("rule", "function"), [("mean", mean), ("majority", majority), (borda, borda)])
 def test_the_curve_is_the_score_of_the_first_members(rule, function):
     curve = error_curve(PROBABILITIES, Y, rule=rule, scoring="neg_brier_score", n_orders=4, random_state=0)
-    expected = [score(function(PROBABILITIES[:size]), Y, "neg_brier_score") for size in range(1, 6)]
+    expected = [score(Y, function(PROBABILITIES[:size]), scoring="neg_brier_score") for size in range(1, 6)]
     np.testing.assert_allclose(curve.in_order, expected)
     # One member is any of them on average over all orders; all of them are all in any order.
     assert curve.mean[-1] == pytest.approx(expected[-1])

@@ -238,14 +238,14 @@ def test_what_cannot_be_told_is_nan_and_left_out_of_the_average():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (([[0, 1]], [0, 1]), "there must be at least two of them. Got 1."),
+        (([[0, 1]], [0, 1]), "votes must have at least 2 members. Got 1."),
         (([[[0.5], [0.1]], [[0.5], [0.1]]], [0, 1]), "votes must be for classes"),
         (([[0, 1], [0, 1]], [0]), "y must have one value for each of the 2 rows"),
         (([0, 1], [0, 1]), r"votes must have the shape \(n_members, n_rows, n_outputs\)"),
         (([[0, 1], [0]], [0, 1]), "votes must have the same rows and outputs for every member."),
         (
             ([[[0.5, 0.5]], [[np.nan] * 2]], [0]),
-            "Member 1 has not voted on row 0, .* Let all vote on other rows",
+            "The vote of member 1 on row 0 is NaN, .* Pass only rows with the votes of all",
         ),
     ],
 )
@@ -257,11 +257,11 @@ def test_bad_votes_are_told_in_one_line(arguments, message):
 @pytest.mark.parametrize(
     ("votes", "message"),
     [
-        ([[0, 1]], "There must be at least two members. Got 1."),
-        ([0, 1], "votes must have at least one row, and two or three dimensions"),
-        ([[], []], "votes must have at least one row, and two or three dimensions"),
+        ([[0, 1]], "votes must have at least 2 members. Got 1."),
+        ([0, 1], r"votes must have the shape \(n_members, n_rows, n_outputs\)"),
+        ([[], []], "votes must have at least one row"),
         ([[[0.5]], [[0.5]]], "votes must be for classes"),
-        ([[0.0, 1.0], [0.0, np.nan]], "Member 1 has not voted on row 1"),
+        ([[0.0, 1.0], [0.0, np.nan]], "The vote of member 1 on row 1 is NaN"),
     ],
 )
 def test_bad_labels_are_told_in_one_line(votes, message):

@@ -18,9 +18,11 @@ every_loss = pytest.mark.parametrize(("loss", "rule"), [*LOSSES, ("error", "mean
 def mean_loss(decision, y, loss, sample_weight=None):
     """The loss of a decision by its score, which for the Brier score of two classes is half of the loss."""
     if loss == "error":
-        return 1 - score(decision, y, "accuracy", sample_weight=sample_weight)
+        return 1 - score(y, decision, scoring="accuracy", sample_weight=sample_weight)
     both_classes = loss == "brier" and decision.shape[-1] == 2
-    return -score(decision, y, SCORINGS[loss], sample_weight=sample_weight) * (2 if both_classes else 1)
+    return -score(y, decision, scoring=SCORINGS[loss], sample_weight=sample_weight) * (
+        2 if both_classes else 1
+    )
 
 
 def number_votes():
@@ -213,7 +215,7 @@ def test_the_interval_of_an_error_is_that_of_its_score():
     rng = np.random.default_rng(1)
     votes, y = rng.dirichlet([1, 1, 1], (4, 60)), rng.integers(3, size=60)
     parts = decompose_intervals(votes, y, "brier", B=50, random_state=3)
-    alone = score_interval(mean(votes), y, "neg_brier_score", B=50, random_state=3)
+    alone = score_interval(y, mean(votes), scoring="neg_brier_score", B=50, random_state=3)
     assert (parts["e_com"].low, parts["e_com"].high) == pytest.approx((-alone.high, -alone.low))
 
 
@@ -227,8 +229,8 @@ def test_the_interval_of_an_error_is_that_of_its_score():
             {},
             'loss must be "error", "log_loss" or "brier" for classes',
         ),
-        (([[0.5, np.nan]], [0.5, 1]), {}, "Member 0 has not voted on row 1, .* Let all vote on other rows"),
-        (([[[0.5, 0.5]], [[np.nan] * 2]], [0]), {}, "Member 1 has not voted on row 0"),
+        (([[0.5, np.nan]], [0.5, 1]), {}, "The vote of member 0 on row 1 is NaN, .* Pass only rows"),
+        (([[[0.5, 0.5]], [[np.nan] * 2]], [0]), {}, "The vote of member 1 on row 0 is NaN"),
         (
             ([[[0.5], [1.0]]], [0.5, 1], "error"),
             {},

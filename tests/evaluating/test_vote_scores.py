@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn import metrics as peer
 
-from committee.evaluating import score
+from committee.evaluating import score, score_interval
 from committee.metrics import METRICS, metric_of
 
 # Those that have a value for any three classes.
@@ -54,33 +54,35 @@ def judged(n_classes=3):
     ],
 )
 def test_scores_of_four_rows_are_those_by_hand(metric, value):
-    assert score(FOUR, [0, 1, 1, 1], metric) == pytest.approx(value)
+    assert score([0, 1, 1, 1], FOUR, scoring=metric) == pytest.approx(value)
 
 
 def test_rows_of_a_calibration_bin_may_make_up_for_each_other():
     # The probabilities 0.75 and 0.79 share the bin (11/15, 12/15]: mean 0.77, and half of the rows are right.
-    assert score([[0.75, 0.25], [0.79, 0.21]], [0, 1], "neg_calibration_error") == pytest.approx(0.5 - 0.77)
+    assert score([0, 1], [[0.75, 0.25], [0.79, 0.21]], scoring="neg_calibration_error") == pytest.approx(
+        0.5 - 0.77
+    )
 
 
 def test_equal_votes_count_half_in_the_area():
-    assert score([[0.5, 0.5], [0.5, 0.5], [0.1, 0.9]], [0, 1, 1], "roc_auc_ovr_weighted") == pytest.approx(
-        0.75
-    )
+    assert score(
+        [0, 1, 1], [[0.5, 0.5], [0.5, 0.5], [0.1, 0.9]], scoring="roc_auc_ovr_weighted"
+    ) == pytest.approx(0.75)
 
 
 def test_scorers_and_functions_of_the_users_own():
     scorer = peer.make_scorer(peer.fbeta_score, beta=2, average="macro")
-    assert score(MANY, Y, scorer) == pytest.approx(
+    assert score(Y, MANY, scoring=scorer) == pytest.approx(
         peer.fbeta_score(Y, MANY.argmax(axis=1), beta=2, average="macro")
     )
     weights = rng.integers(0, 3, 60)
     by_weight = peer.fbeta_score(Y, MANY.argmax(axis=1), beta=2, average="macro", sample_weight=weights)
-    assert score(MANY, Y, scorer, sample_weight=weights) == pytest.approx(by_weight)
+    assert score(Y, MANY, scoring=scorer, sample_weight=weights) == pytest.approx(by_weight)
 
     def surest(y, decision, weights):
         return decision.max() * weights.sum()
 
-    assert score(FOUR, [0, 1, 1, 1], surest) == pytest.approx(3.6)
+    assert score([0, 1, 1, 1], FOUR, scoring=surest) == pytest.approx(3.6)
 
 
 @pytest.mark.parametrize("name", METRICS)
@@ -92,30 +94,30 @@ def test_a_metric_can_be_pickled(name):
 
 def test_labels_frames_and_names_of_classes_are_read():
     y = pd.Series(["no", "yes", "yes", "yes"])
-    assert score(FOUR, y, classes=["no", "yes"]) == 0.75
-    assert score(FOUR[:, ::-1], y, "roc_auc", classes=["yes", "no"]) == 1.0
-    assert score(pd.DataFrame(FOUR), np.array([0, 1, 1, 1])) == 0.75
-    assert score(["no", "no", "yes", "yes"], y) == 0.75
-    assert score(["no", "no"], ["no", "no"], "balanced_accuracy") == 1.0
-    assert score([1.0, 0.0], [1, 1], "accuracy") == 0.5
+    assert score(y, FOUR, classes=["no", "yes"]) == 0.75
+    assert score(y, FOUR[:, ::-1], scoring="roc_auc", classes=["yes", "no"]) == 1.0
+    assert score(np.array([0, 1, 1, 1]), pd.DataFrame(FOUR)) == 0.75
+    assert score(y, ["no", "no", "yes", "yes"]) == 0.75
+    assert score(["no", "no"], ["no", "no"], scoring="balanced_accuracy") == 1.0
+    assert score([1, 1], [1.0, 0.0], scoring="accuracy") == 0.5
 
 
 def test_a_stack_of_decisions_has_a_score_for_each():
     stack = np.stack([FOUR, FOUR[:, ::-1]])
-    np.testing.assert_allclose(score(stack, [0, 1, 1, 1]), [0.75, 0.25])
+    np.testing.assert_allclose(score([0, 1, 1, 1], stack), [0.75, 0.25])
 
 
 def test_votes_count_as_shares_of_their_sum():
-    assert score(5 * FOUR, [0, 1, 1, 1], "neg_log_loss") == pytest.approx(
-        score(FOUR, [0, 1, 1, 1], "neg_log_loss")
+    assert score([0, 1, 1, 1], 5 * FOUR, scoring="neg_log_loss") == pytest.approx(
+        score([0, 1, 1, 1], FOUR, scoring="neg_log_loss")
     )
 
 
 def test_classes_that_are_not_there_have_no_say():
     votes = np.column_stack([FOUR * 0.9, np.full(4, 0.1)])
-    assert score(votes, [0, 1, 1, 1], "balanced_accuracy") == pytest.approx(5 / 6)
-    assert score(votes, [0, 1, 1, 1], "roc_auc_ovr_weighted") == 1.0
-    assert np.isnan(score(votes, [1, 1, 1, 1], "roc_auc_ovr_weighted"))
+    assert score([0, 1, 1, 1], votes, scoring="balanced_accuracy") == pytest.approx(5 / 6)
+    assert score([0, 1, 1, 1], votes, scoring="roc_auc_ovr_weighted") == 1.0
+    assert np.isnan(score([1, 1, 1, 1], votes, scoring="roc_auc_ovr_weighted"))
 
 
 @given(judged())
@@ -123,9 +125,9 @@ def test_a_row_of_weight_two_is_the_row_twice(case):
     decision, y, weights = case
     rows = np.repeat(np.arange(len(y)), weights)
     for metric in CLASS_METRICS:
-        weighed = score(decision, y, metric, sample_weight=weights)
+        weighed = score(y, decision, scoring=metric, sample_weight=weights)
         np.testing.assert_allclose(
-            weighed, score(decision[rows], y[rows], metric), atol=1e-12, err_msg=metric
+            weighed, score(y[rows], decision[rows], scoring=metric), atol=1e-12, err_msg=metric
         )
 
 
@@ -146,9 +148,9 @@ def test_scores_stay_within_their_limits(case):
     losses = ("neg_log_loss", "neg_brier_score", "neg_calibration_error")
     for metric in ("accuracy", "balanced_accuracy", "roc_auc", "neg_brier_score", "neg_calibration_error"):
         lowest = -1 if metric in losses else 0
-        value = score(decision, y, metric, sample_weight=weights)
+        value = score(y, decision, scoring=metric, sample_weight=weights)
         assert np.isnan(value) or lowest - 1e-12 <= value <= lowest + 1 + 1e-12, metric
-    assert all(score(np.eye(2)[y], y, metric) == 0 for metric in losses)
+    assert all(score(y, np.eye(2)[y], scoring=metric) == 0 for metric in losses)
 
 
 @pytest.mark.parametrize(
@@ -158,7 +160,7 @@ def test_scores_stay_within_their_limits(case):
         ((FOUR, [0, 1, 1, 2]), "y must be integers from 0 to 1"),
         (
             (FOUR, ["a", "b", "b", "c"], "roc_auc_ovr_weighted"),
-            "y is text. Pass classes, the labels that votes are for",
+            "y is text. Pass classes, the labels of the outputs",
         ),
         ((FOUR, [0, 1, 1, 1], "acuracy"), "There is no metric 'acuracy' for classification. Near"),
         ((FOUR, [0, 1, 1, 1], "r2"), "The metric 'r2' is for regression. For classification use"),
@@ -171,7 +173,7 @@ def test_scores_stay_within_their_limits(case):
         ((FOUR * np.inf, [0, 1, 1, 1]), "votes must be finite"),
         (
             (FOUR * np.nan, [0, 1, 1, 1]),
-            "There is no decision on row 0: it is NaN, .* Judge the rows that have one",
+            "The decision on row 0 is NaN. .* Score only the rows that have a decision",
         ),
         ((["a", "b"], ["a"]), r"y must have one value for each of the 2 rows of the votes. Got \(1,\)"),
         (([], []), "at least one row"),
@@ -181,17 +183,25 @@ def test_scores_stay_within_their_limits(case):
     ],
 )
 def test_bad_input_is_told_in_one_line(arguments, message):
+    decision, y, *scoring = arguments
     with pytest.raises(ValueError, match=message) as caught:
-        score(*arguments)
+        score(y, decision, scoring=scoring[0] if scoring else None)
     assert "\n" not in str(caught.value)
+
+
+def test_a_decision_before_the_answers_names_the_order():
+    for function in (score, score_interval):
+        for scoring in ("accuracy", "roc_auc"):
+            with pytest.raises(ValueError, match=r"Pass the answers first: .*\(y, decision\)"):
+                function(FOUR, [0, 1, 1, 1], scoring=scoring)
 
 
 def test_bad_classes_and_weights_are_told():
     with pytest.raises(ValueError, match="classes must be 2 different labels, one for each output"):
-        score(FOUR, [0, 1, 1, 1], classes=[0, 1, 2])
+        score([0, 1, 1, 1], FOUR, classes=[0, 1, 2])
     with pytest.raises(ValueError, match="There is the label 'c', and the classes are"):
-        score(FOUR, ["a", "b", "c", "a"], classes=["a", "b"])
+        score(["a", "b", "c", "a"], FOUR, classes=["a", "b"])
     with pytest.raises(ValueError, match="Some labels are text and others are numbers"):
-        score(FOUR, [0, 1, 1, 1], classes=["a", "b"])
+        score([0, 1, 1, 1], FOUR, classes=["a", "b"])
     with pytest.raises(ValueError, match="sample_weight must be >= 0"):
-        score(FOUR, [0, 1, 1, 1], sample_weight=[1, 1, 1, -1])
+        score([0, 1, 1, 1], FOUR, sample_weight=[1, 1, 1, -1])

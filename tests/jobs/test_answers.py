@@ -21,7 +21,7 @@ MODEL = DecisionTreeClassifier(max_depth=3).fit(X[::2], Y[::2])
 )
 def test_a_name_means_the_same_as_for_score(metric):
     decision = MODEL.predict_proba(X)
-    expected = score(decision, Y, metric, classes=MODEL.classes_)
+    expected = score(Y, decision, scoring=metric, classes=MODEL.classes_)
     assert scores_of(MODEL, X, Y, metric)[metric] == pytest.approx(expected, rel=1e-9)
     told = scores_of(MODEL, X, Y)
     assert metric not in told or told[metric] == pytest.approx(expected, rel=1e-9)
@@ -34,7 +34,7 @@ def test_a_name_means_the_same_for_numbers(metric):
     X, y = make_regression(60, 3, random_state=0)
     model = DecisionTreeRegressor(max_depth=2).fit(X, y)
     assert scores_of(model, X, y, metric)[metric] == pytest.approx(
-        score(model.predict(X), y, metric), rel=1e-9
+        score(y, model.predict(X), scoring=metric), rel=1e-9
     )
 
 
@@ -67,7 +67,7 @@ def test_weights_count_in_a_leaderboard_by_a_loss_of_ours():
     found = standings(voting, "neg_mean_squared_error", [])
     rows = voting.honest_rows_
     expected = score(
-        voting.honest_votes_[0, :, 0], y[rows], "neg_mean_squared_error", sample_weight=weights[rows]
+        y[rows], voting.honest_votes_[0, :, 0], scoring="neg_mean_squared_error", sample_weight=weights[rows]
     )
     assert found["scoring"] == "neg_mean_squared_error"
     assert [each["score"] for each in found["standings"]] == pytest.approx([expected])

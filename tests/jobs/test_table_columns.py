@@ -12,7 +12,7 @@ import committee
 from committee.files import BadTable
 from committee.jobs import evaluate, predict
 
-FAST = {"members": ["linear", "c45"], "rule": "mean", "cv": 2, "random_state": 0, "n_jobs": 1}
+FAST = {"estimators": ["linear", "c45"], "rule": "mean", "cv": 2, "random_state": 0, "n_jobs": 1}
 # Of two rows each.
 SIZES = [(7 * (i // 2)) % 40 / 4 for i in range(60)]
 

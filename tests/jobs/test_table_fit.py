@@ -17,7 +17,7 @@ from committee.jobs.training_table import read_training_table, task_of
 from committee.saving import Origin
 
 N_ROWS = 60
-FAST = {"members": ["linear", "c45"], "cv": 2, "random_state": 0}
+FAST = {"estimators": ["linear", "c45"], "cv": 2, "random_state": 0}
 
 
 def columns():

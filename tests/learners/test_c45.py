@@ -193,7 +193,9 @@ def test_more_copies_of_rows_than_can_be_numbered_are_refused():
     values, n_missing = np.repeat(np.arange(22_000), 2), 100_000
     X = np.concatenate([values, np.full(n_missing, np.nan)])[:, None]
     y = np.concatenate([values % 2, np.arange(n_missing) % 2])
-    with pytest.raises(ValueError, match=r"^Column 0 .* 100000 rows without a value down 22000 branches\."):
+    with pytest.raises(
+        ValueError, match=r"^Column 0 .* 100000 rows with a missing value to 22000 branches\."
+    ):
         C45Classifier(categorical_features=[0]).fit(X, y)
 
 

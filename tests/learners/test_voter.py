@@ -107,11 +107,11 @@ def test_what_does_not_fit_a_booster_is_refused():
         model.scores(COLUMNS, 300, 2, 7, 1)
     with pytest.raises(ValueError, match="at least one tree"):
         model.staged_scores(COLUMNS, 300, 0, 6, 0, None, 1)
-    with pytest.raises(ValueError, match="of every row, 1 each"):
+    with pytest.raises(ValueError, match=r"must be of shape \(300, 1\)"):
         model.staged_scores(COLUMNS, 300, 0, 6, 2, np.zeros((300, 2)), 1)
     with pytest.raises(ValueError, match="differ"):
         _engine.append_trees(model, turning)
-    with pytest.raises(ValueError, match="does not begin a round"):
+    with pytest.raises(ValueError, match="is not the first tree of a round"):
         _engine.take_trees(turning, 1, 4)
     with pytest.raises(ValueError, match="middle of a round"):
         _engine.append_trees(_engine.take_trees(turning, 0, 1), turning)

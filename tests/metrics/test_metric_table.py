@@ -95,8 +95,8 @@ LABELS, VOTES = np.array(["no", "yes"]), rng.dirichlet([2, 2], (2, 60))
 NUMBER_VOTES = rng.gamma(2.0, size=(2, 60, 1))
 # Public functions, methods and classes with a parameter `scoring`, by the task: each calls one with a name.
 OF_CLASSES = {
-    "score": lambda name: committee.score(VOTES[0], Y, name),
-    "score_interval": lambda name: committee.score_interval(VOTES[0], Y, name, B=3),
+    "score": lambda name: committee.score(Y, VOTES[0], scoring=name),
+    "score_interval": lambda name: committee.score_interval(Y, VOTES[0], scoring=name, B=3),
     "error_curve": lambda name: committee.error_curve(VOTES, Y, scoring=name, n_orders=1),
     "bootstrap_error": lambda name: committee.bootstrap_error(
         GaussianNB(), X, Y, 3, kind="plain", scoring=name, random_state=0, runner="serial"
@@ -116,7 +116,7 @@ OF_CLASSES = {
     ).fit(X, Y),
 }
 OF_NUMBERS = {
-    "score": lambda name: committee.score(NUMBER_VOTES[0], AMOUNTS, name),
+    "score": lambda name: committee.score(AMOUNTS, NUMBER_VOTES[0], scoring=name),
     "bootstrap_error": lambda name: committee.bootstrap_error(
         LinearRegression(), X, AMOUNTS, 3, kind="plain", scoring=name, random_state=0, runner="serial"
     ),

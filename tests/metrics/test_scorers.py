@@ -33,9 +33,9 @@ def test_a_score_is_that_of_the_labels(labelled):
     model = GaussianNB().fit(X, y)
     expected = recall_score(y, model.predict(X), pos_label=positive)
     votes = model.predict_proba(X)
-    assert committee.score(votes, y, recall_of(positive), classes=model.classes_) == expected
-    assert committee.score(model.predict(X), y, recall_of(positive)) == expected
-    interval = committee.score_interval(votes, y, recall_of(positive), classes=model.classes_, B=9)
+    assert committee.score(y, votes, scoring=recall_of(positive), classes=model.classes_) == expected
+    assert committee.score(y, model.predict(X), scoring=recall_of(positive)) == expected
+    interval = committee.score_interval(y, votes, scoring=recall_of(positive), classes=model.classes_, B=9)
     assert interval.value == expected
     curve = committee.error_curve(votes[None], y, scoring=recall_of(positive), classes=model.classes_)
     assert curve.in_order.tolist() == [expected]
@@ -50,18 +50,18 @@ def test_classes_may_come_in_any_order(labelled):
         ("roc_auc", roc_auc_score(y, votes[:, 1])),
         ("neg_log_loss", -log_loss(y, votes)),
     ]:
-        assert committee.score(turned, y, metric, classes=classes) == pytest.approx(expected)
+        assert committee.score(y, turned, scoring=metric, classes=classes) == pytest.approx(expected)
 
 
 def test_a_name_takes_the_class_one_for_the_positive_one_as_in_scikit_learn():
     y = np.array([1, 2])[CODES]
     model = GaussianNB().fit(X, y)
-    told = committee.score(model.predict_proba(X), y, "f1", classes=[1, 2])
+    told = committee.score(y, model.predict_proba(X), scoring="f1", classes=[1, 2])
     assert told == f1_score(y, model.predict(X))
 
 
 def test_rows_of_one_label_are_judged_too():
-    assert committee.score(["yes"] * 3, ["yes"] * 3, recall_of("yes")) == 1.0
+    assert committee.score(["yes"] * 3, ["yes"] * 3, scoring=recall_of("yes")) == 1.0
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def rows_that_lack_a_class(scorer, weights=None):
 def test_the_log_loss_judges_rows_that_lack_a_class():
     decision = [[0.7, 0.2, 0.1], [0.2, 0.3, 0.5]]
     for y, expected in [(["c", "b"], np.log([0.7, 0.5]).mean()), (["c", "c"], np.log([0.7, 0.2]).mean())]:
-        assert committee.score(decision, y, "neg_log_loss", classes=["c", "a", "b"]) == pytest.approx(
+        assert committee.score(y, decision, scoring="neg_log_loss", classes=["c", "a", "b"]) == pytest.approx(
             expected
         )
 
@@ -212,8 +212,8 @@ def test_a_scorer_of_labels_that_wants_probabilities_is_told_from_others():
 def test_equal_weights_are_none_to_a_scorer_that_takes_no_weights():
     scorer = make_scorer(lambda y, decided: np.mean(y == decided))
     decision, y = [[0.9, 0.1], [0.6, 0.4]], [0, 1]
-    assert committee.score(decision, y, scorer, sample_weight=[2.5, 2.5]) == 0.5
-    assert committee.score(decision, y, scorer, sample_weight=[3, 1]) == 0.75
+    assert committee.score(y, decision, scoring=scorer, sample_weight=[2.5, 2.5]) == 0.5
+    assert committee.score(y, decision, scoring=scorer, sample_weight=[3, 1]) == 0.75
 
 
 class Refusing(GaussianNB):
@@ -237,7 +237,7 @@ def right(estimator, X, y):
         ),
         lambda metric, y: committee.CommitteeClassifier([("no", Refusing())], scoring=metric).fit(X, y),
         lambda metric, y: committee.bootstrap_error(Refusing(), X, y, 3, scoring=metric),
-        lambda metric, y: committee.score(np.eye(2)[y], y, metric),
+        lambda metric, y: committee.score(y, np.eye(2)[y], scoring=metric),
         lambda metric, y: committee.Study({"no": Refusing()}, {"table": (X, y)}, scoring=[metric]),
     ],
     ids=["rule", "selection", "automatic", "bootstrap", "score", "study"],

@@ -98,7 +98,7 @@ def test_a_task_that_cannot_be_sent_is_named_at_once(remote):
 
 
 def test_a_result_that_cannot_be_sent_is_named(remote):
-    with pytest.raises(TaskError, match=r"'open_file', failed.*What it returns cannot be sent back"):
+    with pytest.raises(TaskError, match=r"'open_file', failed.*The return value cannot be sent back"):
         remote.submit(runner_tasks.open_file).result()
 
 

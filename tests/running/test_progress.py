@@ -21,7 +21,7 @@ from committee import (
     RandomForestClassifier,
 )
 from committee.running import Event, Work, receiving
-from committee.running.progress import Bars, Lines, display, tell, within
+from committee.running.progress import Bars, Lines, display, forward, within
 
 CLASSES, NUMBERS = load_breast_cancer(return_X_y=True), load_diabetes(return_X_y=True)
 EVERY_FAMILY = pytest.mark.parametrize(
@@ -139,9 +139,9 @@ def test_what_a_receiver_raises_ends_the_fit_and_changes_nothing():
 def test_events_from_elsewhere_become_parts_of_the_work_at_hand():
     events = []
     with receiving(events.append), within("member 3 (GaussianNB)", "fold 2"):
-        tell(Event("trees", "RandomForestClassifier", 1, 9, 0.5, within=("member 1 of 2",)))
+        forward(Event("trees", "RandomForestClassifier", 1, 9, 0.5, within=("member 1 of 2",)))
     assert events[0].within == ("member 3 (GaussianNB)", "fold 2", "member 1 of 2")
-    tell(events[0])  # nobody listens
+    forward(events[0])  # without a receiver
 
 
 def test_lines_tell_of_parts_too_but_not_of_their_ends(capsys, monkeypatch):
@@ -196,9 +196,9 @@ def test_a_terminal_gets_bars_and_anything_else_lines(monkeypatch):
 
 def test_work_that_nobody_hears_has_no_hook():
     with Work("trees", "Forest", 5) as work:
-        assert not work.is_heard
+        assert not work.has_receiver
     with receiving(print), Work("trees", "Forest", 5) as work:
-        assert work.is_heard
+        assert work.has_receiver
 
 
 @pytest.mark.parametrize(

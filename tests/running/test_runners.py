@@ -124,8 +124,8 @@ def test_a_runner_that_nobody_holds_leaves_nothing_behind(monkeypatch):
     [
         ("dask", None, 'runner must be "serial", "threads", "processes" or a Runner. Got \'dask\'.'),
         (None, None, 'runner must be "serial", "threads", "processes" or a Runner. Got None.'),
-        ("serial", 2, "n_workers must be 1 or None where tasks run one after the other. Got 2."),
-        ("serial", True, "n_workers must be 1 or None where tasks run one after the other. Got True."),
+        ("serial", 2, "n_workers must be 1 or None for the serial runner. Got 2."),
+        ("serial", True, "n_workers must be 1 or None for the serial runner. Got True."),
         ("processes", True, "n_workers must be an integer other than 0, or None. Got True."),
         ("threads", 0, "n_workers must be an integer other than 0, or None. Got 0."),
         ("threads", 1.5, "n_workers must be an integer other than 0, or None. Got 1.5."),

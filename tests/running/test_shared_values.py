@@ -127,7 +127,5 @@ def test_files_lie_in_the_folder_for_temporary_files_where_shared_memory_is_shor
 def test_a_full_disk_is_told_in_one_line(remote, tmp_path, monkeypatch):
     monkeypatch.setattr(shared_values, "SHARED_MEMORY", tmp_path / "nothing")
     monkeypatch.setattr(shared_values.tempfile, "tempdir", str(tmp_path / "gone"))
-    with pytest.raises(
-        OSError, match=r"1 MB to share with the workers found no place in .*gone: .* set TMPDIR"
-    ):
+    with pytest.raises(OSError, match=r"1 MB to share with the workers do not fit in .*gone: .* set TMPDIR"):
         remote.put(np.ones(100_000))

@@ -159,5 +159,5 @@ def test_a_drawing_of_other_rows_is_refused_before_anything_is_drawn(changed):
     given = {"units": [0, 1], "ends": [2], "n_draws": [2], "groups": [0, 1]} | changed
     units, groups = (np.array(given[name], dtype=np.uint32) for name in ("units", "groups"))
     ends, n_draws = (np.array(given[name], dtype=np.uint64) for name in ("ends", "n_draws"))
-    with pytest.raises(ValueError, match="not one of this table's rows"):
+    with pytest.raises(ValueError, match="does not fit the rows of the table"):
         _engine.Drawing(2, units, ends, n_draws, None, groups, True, False)

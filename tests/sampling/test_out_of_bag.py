@@ -47,7 +47,7 @@ def negative_log_loss(y, votes):
     ("name", "metric"),
     [
         ("roc_auc", lambda y, votes: roc_auc_score(y, votes[:, 1])),
-        ("roc_auc", lambda y, votes: committee.score(votes, y, "roc_auc")),
+        ("roc_auc", lambda y, votes: committee.score(y, votes, scoring="roc_auc")),
         ("neg_log_loss", negative_log_loss),
         ("f1", lambda y, votes: f1_score(y, votes.argmax(axis=1))),
         (make_scorer(f1_score), lambda y, votes: f1_score(y, votes.argmax(axis=1))),

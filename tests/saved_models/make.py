@@ -49,7 +49,7 @@ def of_trees(estimator):
     """A committee of two small trees: what members of other libraries learn and keep may change."""
     kind = DecisionTreeClassifier if is_classifier(estimator) else DecisionTreeRegressor
     members = [("stump", kind(max_depth=1, random_state=0)), ("tree", kind(max_depth=2, random_state=0))]
-    few = {"estimators": members, "members": members, "cv": 2}
+    few = {"estimators": members, "cv": 2}
     known = estimator.get_params(deep=False)
     return estimator.set_params(**{name: value for name, value in few.items() if name in known})
 

@@ -19,7 +19,7 @@ def make(estimator_type, **parameters):
     # Five small steps on a share of the rows do not lead as far as scikit-learn's checks ask for.
     n_members = 12 if "Gradient" in estimator_type.__name__ else 5
     members = members_for(estimator_type)
-    small = {"n_estimators": n_members, "random_state": 0, "estimators": members, "members": members}
+    small = {"n_estimators": n_members, "random_state": 0, "estimators": members}
     # A row of weight 2 is one neighbour: only if all rows are asked, is it the row twice.
     small |= {"n_neighbours": 1000, "n_init": 2, "max_iter": 20, "hidden_layer_sizes": (16, 8)}
     small = {name: value for name, value in small.items() if name in known}
@@ -41,7 +41,7 @@ def public_types():
 
 
 MADE = [make(each) for each in public_types()]
-COMMITTEES = [each for each in MADE if {"estimators", "members"} & each.get_params(deep=False).keys()]
+COMMITTEES = [each for each in MADE if "estimators" in each.get_params(deep=False)]
 EXPERTS = [each for each in MADE if hasattr(each, "n_experts")]
 # What learns by itself, in the engine.
 ESTIMATORS = [each for each in MADE if each not in COMMITTEES + EXPERTS]

@@ -35,7 +35,7 @@ from sklearn.linear_model import LogisticRegression
 
 import committee
 from committee.rules import rule_named, rule_names
-from committee.saving.format.codec import READER_MODULES
+from committee.saving.format.codec import FOREIGN
 from committee.saving.format.container import digest
 
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
@@ -346,7 +346,7 @@ def child():
     threading.stack_size(2**20)
     batch = pickle.load(sys.stdin.buffer)
     # What a file may ask for is imported before the time is taken.
-    for module in (*READER_MODULES.values(), "committee.saving.scikit_learn", "skops.io"):
+    for module in (FOREIGN, "scipy.sparse", "committee.saving.scikit_learn", "skops.io"):
         importlib.import_module(module)
     known = {}
     with tempfile.TemporaryDirectory() as folder:

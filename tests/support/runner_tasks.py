@@ -148,9 +148,9 @@ def workers_inside(kind):
 
 
 def work():
-    with Work("rounds", "Work", 2) as told:
-        told.tell(1)
-        told.tell(2)
+    with Work("rounds", "Work", 2) as work:
+        work.report(1)
+        work.report(2)
 
 
 def context():

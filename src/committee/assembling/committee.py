@@ -35,8 +35,10 @@ from committee.members.seeds import generator_of, seeded, seeded_split
 from committee.members.table_encoder import new_encoder
 from committee.members.training_set import TrainingSet
 from committee.parameters import (
+    RANDOM_STATE,
+    Constraint,
     Declaration,
-    anything,
+    boolean,
     check_parameters,
     declared,
     either,
@@ -53,19 +55,19 @@ from committee.votes.honest_votes import HonestVotes
 from committee.votes.vote_arrays import check_member_weights
 
 RUNNER: Declaration = (
-    '"serial", "threads", "processes" or a Runner',
-    either(one_of("serial", "threads", "processes"), lambda value: isinstance(value, running.Runner)),
+    either(
+        one_of("serial", "threads", "processes"),
+        Constraint("a Runner", lambda value: isinstance(value, running.Runner)),
+    ),
     "Where fits run. It changes nothing but the time.",
 )
 FITS_AT_ONCE: Declaration = (
     N_JOBS[0],
-    N_JOBS[1],
     "How many fits run at the same time, which changes nothing but the time. None and -1 are as many as "
     "there are cores (None is one in scikit-learn), -2 is one fewer.",
 )
 VERBOSE: Declaration = (
-    "an integer >= 0 or a boolean",
-    either(integer(0), is_boolean),
+    either(integer(0), Constraint("a boolean", is_boolean)),
     "Whether to show how many fits are done.",
 )
 # The rules with a number for each member, and the name of this parameter.
@@ -93,8 +95,7 @@ class CommitteeParameters(BaseEstimator):
 
     estimators: list[tuple[str, BaseEstimator]] | None = parameter(
         None,
-        "a list of (name, estimator) pairs, or None",
-        anything,
+        Constraint("a list of (name, estimator) pairs, or None"),
         "The members. None is a linear model, a tree (C4.5 for classes), a linear support vector machine, "
         "nearest neighbours and a perceptron, which see categories and missing values as `TableEncoder` "
         "makes them numbers: the five kinds of the CAWPE paper. A classifier that refuses the labels of y "
@@ -104,8 +105,7 @@ class CommitteeParameters(BaseEstimator):
     )
     cv: object = parameter(
         5,
-        'an integer >= 2, a splitter, an iterable of (train, test) rows, "prefit" or None',
-        is_cv,
+        Constraint('an integer >= 2, a splitter, an iterable of (train, test) rows, "prefit" or None', is_cv),
         "Which rows are held out together, for honest votes. An integer makes so many folds, stratified for "
         "classes and no more than the largest of them has rows, and keeps `groups` together; repeated folds "
         "are averaged; rows that no fold holds out, as the first ones in time order, are left out of the fit "
@@ -116,29 +116,25 @@ class CommitteeParameters(BaseEstimator):
     )
     refit: bool = parameter(
         True,
-        "True or False",
-        is_boolean,
+        boolean,
         "Whether members are fitted on all rows after the folds. If not, the models of the folds stay, and a "
         "member's vote is the mean of theirs.",
     )
     out_of_bag: bool = parameter(
         True,
-        "True or False",
-        is_boolean,
+        boolean,
         "Whether forests and bagging of ours with `bootstrap=True` vote out of bag, in their one fit, "
         "instead of being cross-validated. That is so where `cv` is an integer and there are no groups; "
         "bagging must have the rule mean or majority.",
     )
     columns: Mapping[str, Sequence[str | int]] | None = parameter(
         None,
-        "a dict from names of members to lists of columns, or None",
-        anything,
+        Constraint("a dict from names of members to lists of columns, or None"),
         "Which columns members see, by name or position. Members that are not named see all.",
     )
     calibrate: str | None = parameter(
         None,
-        '"isotonic", "sigmoid", "temperature" or None',
-        one_of(None, *METHODS),
+        Constraint('"isotonic", "sigmoid", "temperature" or None', one_of(None, *METHODS)),
         "How a member that has a `decision_function` and no `predict_proba` gets probabilities: by a curve "
         "that is fitted on its honest scores, so `cv` must ask for honest votes. These themselves are "
         "calibrated by curves of the other folds, so that none of them knows the answer. Scores of pairs of "
@@ -149,7 +145,6 @@ class CommitteeParameters(BaseEstimator):
     )
     on_error: str = parameter(
         "raise",
-        '"raise" or "drop"',
         one_of("raise", "drop"),
         'What happens when the fit of a member fails or, with "prefit", its vote: an error, or the member is '
         "dropped with a warning, and with it its weight or prior. Both name the member and the fold.",
@@ -158,8 +153,7 @@ class CommitteeParameters(BaseEstimator):
     n_jobs: int | None = parameter(None, *FITS_AT_ONCE)
     random_state: RandomState = parameter(
         None,
-        "an integer, a RandomState or None",
-        anything,
+        RANDOM_STATE,
         "Draws every `random_state` of members, rule and the splitter `cv` that is None. An integer makes "
         "fits repeatable.",
     )

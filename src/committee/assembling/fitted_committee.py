@@ -1,6 +1,7 @@
-"""A committee that is fitted: its members vote, its rule decides, and both can be judged and changed.
+"""A fitted committee: its members vote, its rule decides, and both can be scored and changed.
 
-In: fitted members, honest votes and a rule. Out: votes, decisions, a leaderboard, and copies with another rule.
+In: fitted members, honest votes and a rule. Out: votes, decisions, a leaderboard, and copies with another
+rule.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ from committee.members.seeds import generator_of, seeded
 from committee.members.table_encoder import TableEncoder, fitted_rule
 from committee.members.training_set import TrainingSet, in_order
 from committee.saving import Fields
+from committee.saving.model_file import fingerprint
 from committee.saving.predictors.deciders import decided_by_fold, folds_of_rule
-from committee.saving.saveable import fingerprint
 from committee.saving.states.committee_states import CommitteeState, MemberState, votes_like
 from committee.saving.states.state import KeptRule
 from committee.table.input_types import RandomState, TableLike

@@ -21,7 +21,7 @@ from committee.combining.selection.region_selection import RegionRule
 from committee.combining.stacking import StackingRule
 from committee.combining.weighted_rules import CAWPERule
 from committee.learners.voter import Classifies, Regresses
-from committee.parameters import anything, declared, is_boolean, one_of, parameter
+from committee.parameters import Constraint, boolean, declared, one_of, parameter
 from committee.saving import saved
 from committee.table.input_types import ArrayLike
 
@@ -34,15 +34,13 @@ class Voting(Committee):
 
     rule: str | Callable[..., np.ndarray] | Rule = parameter(
         "mean",
-        "the name of a rule, a function of votes or a rule",
-        anything,
+        Constraint("the name of a rule, a function of votes or a rule"),
         'What decides. "mean" is the soft voting of scikit-learn and "majority" its hard voting. A rule that '
         "learns, such as CAWPERule(), makes members vote on rows that are held out first, as `cv` says.",
     )
     weights: ArrayLike | None = parameter(
         None,
-        "an array-like of shape (n_members,) or None",
-        anything,
+        Constraint("an array-like of shape (n_members,) or None"),
         "What the vote of each member counts, for the rules that need no fit. None gives every member the "
         "same say.",
     )
@@ -108,7 +106,6 @@ class BayesianAveraging(Committee):
 
     over: str = parameter(
         "members",
-        '"members" or "mixtures"',
         one_of("members", "mixtures"),
         "What the posterior is over. With more and more rows, all weight goes to the one best member, but "
         "need not go to a mixture of one: Bayesian model averaging, and Bayesian model combination.",
@@ -355,18 +352,14 @@ class Stacking(Committee):
 
     final_estimator: str | BaseEstimator | None = parameter(
         None,
-        "the name of a meta-learner, an estimator, or None",
-        anything,
+        Constraint("the name of a meta-learner, an estimator, or None"),
         "The meta-learner: an estimator, or one that `StackingRule` names (nnls, convex, mlr and others). "
         "None is logistic regression for classes and ridge regression for numbers. Another stacking "
         "committee here makes a second layer: its members see the votes of this one's.",
     )
     stack: str = parameter_of(StackingRule, "votes")
     passthrough: bool = parameter(
-        False,
-        "True or False",
-        is_boolean,
-        "Whether the meta-learner sees the table too, as `TableEncoder` makes it a matrix.",
+        False, boolean, "Whether the meta-learner sees the table too, as `TableEncoder` makes it a matrix."
     )
     drop_redundant: bool = parameter_of(StackingRule, "drop_redundant")
 

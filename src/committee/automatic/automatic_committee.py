@@ -148,9 +148,9 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
             callback of scikit-learn, which is told of every fold, may end it too.
         """
         check_parameters(self)
-        if self.run is not None and not is_integer(self.random_state):
+        if self.run_folder is not None and not is_integer(self.random_state):
             raise ValueError(
-                f"A run that can be resumed draws the same folds again: run={self.run!r} needs an integer "
+                f"A resumed run must draw the same folds: run_folder={self.run_folder!r} needs an integer "
                 f"random_state. Got {self.random_state!r}."
             )
         if self.tune_threshold and self._task_type is not Classification:
@@ -194,7 +194,7 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
             return [Member("tree", tree(max_depth=1))]
         size = Size.of(training)
         usual = portfolio(size, self.preset, has_limit=self.time_limit is not None)
-        return members_of(self.members, size, usual)
+        return members_of(self.estimators, size, usual)
 
     def _n_models(self, training: TrainingSet) -> int:
         """How many models of a member are kept, about; a splitter is taken for the usual one."""
@@ -268,7 +268,7 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
         if not isinstance(self.cv, str):
             return None
         # A run that goes on with another limit needs the same folds.
-        limit = self.time_limit if self.run is None else None
+        limit = self.time_limit if self.run_folder is None else None
         few = FEW_ROWS if limit is None else FEW_ROWS_IN_A_SECOND * float(limit)
         return MANY_FOLDS if self.preset != "fast" and len(training.rows) <= few else USUAL_FOLDS
 
@@ -283,9 +283,9 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
         self, members: list[Member], training: TrainingSet, every: Sequence[list[Fold]]
     ) -> Journal | None:
         """The journal of the run, if there is one, which may go on with another limit of time, or without."""
-        if self.run is None or not training.is_open:
+        if self.run_folder is None or not training.is_open:
             return None
-        journal = Journal(self.run, training, [fold for folds in every for fold in folds])
+        journal = Journal(self.run_folder, training, [fold for folds in every for fold in folds])
         for member in members:
             journal.check(member)
         return journal
@@ -303,7 +303,9 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
         n_total = len(members) * n_folds_of(repeats)
         is_limit, verbose = self.time_limit is not None, int(self.verbose)
         # Members that all are named are fitted whatever is free, but a limit holds for them too.
-        minds_memory = training.is_open and (self.memory_limit is not None or AUTO in named_in(self.members))
+        minds_memory = training.is_open and (
+            self.memory_limit is not None or AUTO in named_in(self.estimators)
+        )
         limit = self.memory_limit if minds_memory else None
         room = Room.of(Size.of(training), self._n_models(training), limit, minds_memory)
         fitted: list[MemberFit] = []

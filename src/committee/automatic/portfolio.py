@@ -402,7 +402,9 @@ def members_of(given: object, size: Size, usual: list[Member]) -> list[Member]:
     """The members that a user names or gives; "auto" among them is all usual ones that are not named too."""
     if isinstance(given, str) and given == AUTO:
         return usual
-    expected = 'members must be "auto", or a list of names of the portfolio and of (name, estimator) pairs.'
+    expected = (
+        'estimators must be "auto", or a list of names of the portfolio and of (name, estimator) pairs.'
+    )
     if isinstance(given, str) or not isinstance(given, Sequence) or len(given) == 0:
         raise ValueError(f"{expected} Got {given!r}.")
     names = named_in(given)

@@ -104,7 +104,7 @@ def with_committee_options(command: Command) -> Command:
             committee_option("preset", Literal[tuple(PRESETS)]),
             committee_option("tune_threshold", bool, "--tune-threshold"),
             committee_option(
-                "members",
+                "estimators",
                 list[str],
                 more="Names with commas; auto, which may be one, is those that suit the table.",
                 autocompletion=known_members,
@@ -121,7 +121,7 @@ def with_committee_options(command: Command) -> Command:
                 min=0,
                 max=LARGEST_SEED,
             ),
-            committee_option("run", str),
+            committee_option("run_folder", str),
             *own[place:-1],
         ]
     )
@@ -276,15 +276,15 @@ def check_run(run: str | None, resume: bool) -> None:
     --------
     >>> check_run(None, resume=True)
     Traceback (most recent call last):
-    ValueError: --resume needs the folder of the run to go on with: --run DIR.
+    ValueError: --resume needs the folder of the run to go on with: --run-folder DIR.
     """
     if run is None:
         if resume:
-            raise ValueError("--resume needs the folder of the run to go on with: --run DIR.")
+            raise ValueError("--resume needs the folder of the run to go on with: --run-folder DIR.")
         return
     folder = Path(run)
     if folder.exists() and not folder.is_dir():
-        raise NotADirectoryError(f"{run} is a file. Name a folder with --run.")
+        raise NotADirectoryError(f"{run} is a file. Name a folder with --run-folder.")
     is_begun = folder.is_dir() and any(folder.iterdir())
     if is_begun and not resume:
         raise ValueError(

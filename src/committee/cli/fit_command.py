@@ -49,7 +49,9 @@ def fit(
         list[str] | None,
         typer.Option(help="What columns are: age=number,zip=category; boolean, date, text, id, ignore."),
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Resume the run in the folder of --run.")] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Resume the run in the folder of --run-folder.")
+    ] = False,
     encoding: console.Encoding = None,
     delimiter: console.Delimiter = None,
     header: console.Header = None,
@@ -70,12 +72,12 @@ def fit(
 
     check_standard_output(out, json)
     check_place(out, table)
-    check_run(parameters["run"], resume)
+    check_run(parameters["run_folder"], resume)
     keep_nothing_freed()
     give_back_at_once()
     parameters |= {
         "scoring": scoring,
-        "members": console.words(parameters["members"]) or None,
+        "estimators": console.words(parameters["estimators"]) or None,
         "verbose": 0 if quiet else 1,
     }
     done = fit_table(

@@ -11,6 +11,7 @@ from typing import Any
 import typer
 
 from committee.cli import INTERRUPTED, compare_command, fit_command, query_commands
+from committee.parameters import RENAMED
 
 DONE, BUG, USAGE, BAD_INPUT, BAD_MODEL, NO_FILE = range(6)
 # Both of its own click and of another one, whichever Typer is built on.
@@ -68,7 +69,9 @@ def run(arguments: list[str]) -> int:
             return complain("interrupted", INTERRUPTED)
         return code if isinstance(code, int) else DONE
     except UsageError as error:
-        return complain(error.format_message(), USAGE)
+        new = RENAMED.get(getattr(error, "option_name", "").lstrip("-"))
+        hint = "" if new is None else f" Use --{new.replace('_', '-')}, its name now."
+        return complain(error.format_message() + hint, USAGE)
     except (KeyboardInterrupt, typer.Abort):
         return complain("interrupted", INTERRUPTED)
     except BrokenPipeError:

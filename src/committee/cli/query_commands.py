@@ -209,7 +209,7 @@ def show_model(found: dict[str, Any]) -> None:
 
 
 def members(json: Json = False) -> None:
-    """List the members that `fit --members` can name, a line for each."""
+    """List the members that `fit --estimators` can name, a line for each."""
     from committee.jobs.model_description import member_lines
 
     show_lines("member", member_lines(), json)

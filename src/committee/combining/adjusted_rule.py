@@ -23,7 +23,7 @@ from committee.combining.selection.greedy_selection import SCORING, Scoring
 from committee.metrics.row_losses import NoValueError, brier_losses, log_losses
 from committee.metrics.scoring import learnt_by, metric_of
 from committee.metrics.thresholds import best_biases
-from committee.parameters import anything, check_parameters, declared, number, optional, parameter
+from committee.parameters import Constraint, check_parameters, declared, number, optional, parameter
 from committee.saving import saved
 from committee.saving.format import attributes
 from committee.saving.format.file_errors import require
@@ -78,15 +78,13 @@ class AdjustedRule(Rule):
 
     rule: str | Function | Rule = parameter(
         "mean",
-        "the name of a rule, a function of votes or a rule",
-        anything,
+        Constraint("the name of a rule, a function of votes or a rule"),
         "Whose decisions are adjusted.",
         kw_only=False,
     )
     scoring: Scoring = parameter(None, *SCORING)
     time_limit: float | None = parameter(
         None,
-        "a number >= 0 or None",
         optional(number(0)),
         "How many seconds the fit may take: when they are over, what has been learnt so far is taken; the "
         "rule itself is fitted in any case. None sets no limit. Metrics that count right and wrong "

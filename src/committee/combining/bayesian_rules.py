@@ -16,7 +16,7 @@ from typing import ClassVar
 import numpy as np
 
 from committee.combining.weighted_rules import WeightedRule
-from committee.parameters import anything, declared, integer, parameter
+from committee.parameters import RANDOM_STATE, Constraint, declared, integer, parameter
 from committee.saving import saved
 from committee.saving.format import attributes
 from committee.table.input_types import ArrayLike, RandomState
@@ -65,8 +65,7 @@ class BayesianAveragingRule(WeightedRule):
 
     prior: ArrayLike | None = parameter(
         None,
-        "an array-like of shape (n_members,) or None",
-        anything,
+        Constraint("an array-like of shape (n_members,) or None"),
         "How likely each member is before any row is seen, in any unit. None: all the same.",
     )
 
@@ -117,11 +116,9 @@ class BayesianCombinationRule(WeightedRule):
     tasks: ClassVar[tuple[str, ...]] = ("classification", "regression")
 
     n_draws: int = parameter(
-        2000, "an integer >= 1", integer(1), "The least number of mixtures that are drawn, in whole groups."
+        2000, integer(1), "The least number of mixtures that are drawn, in whole groups."
     )
-    random_state: RandomState = parameter(
-        None, "an integer, a RandomState or None", anything, "Decides which mixtures are drawn."
-    )
+    random_state: RandomState = parameter(None, RANDOM_STATE, "Decides which mixtures are drawn.")
 
     kept: ClassVar[Mapping[str, attributes.Kind]] = {
         **WeightedRule.kept,

@@ -67,7 +67,6 @@ class NaiveBayesRule(Rule):
 
     form: str = parameter(
         "classical",
-        '"classical" or "posteriors"',
         one_of("classical", "posteriors"),
         "Whether the probabilities of labels given classes are multiplied, with the shares of the classes, "
         "or those of classes given labels.",

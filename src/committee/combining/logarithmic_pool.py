@@ -64,7 +64,6 @@ class LogPoolRule(Rule):
 
     penalty: float = parameter(
         1e-3,
-        "a number >= 0",
         number(0),
         "What the squares cost against the mean log loss. With 0, members that say the same have no single "
         "best weights.",

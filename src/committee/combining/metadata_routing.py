@@ -21,8 +21,6 @@ from sklearn.utils.validation import has_fit_parameter
 SEARCHES = ("GridSearchCV", "RandomizedSearchCV", "HalvingGridSearchCV", "HalvingRandomSearchCV")
 # They pass weights to all their members, and nothing else.
 ENSEMBLES = ("VotingClassifier", "VotingRegressor", "StackingClassifier", "StackingRegressor")
-# The parameters of committees that hold their members.
-COMMITTEES = ("estimators", "members")
 
 
 def arguments(estimator: Any, what: str, values: np.ndarray | None) -> dict[str, np.ndarray]:
@@ -101,10 +99,11 @@ def all_take_weights(member: Any) -> bool:
     """
     parameters = member.get_params(deep=True)
     parts = [part for part in parameters.values() if callable(getattr(part, "fit", None))]
-    for seats in (parameters[name] for name in COMMITTEES if name in parameters):
-        if not isinstance(seats, list | tuple):
+    if "estimators" in parameters:
+        estimators = parameters["estimators"]
+        if not isinstance(estimators, list | tuple):
             return False
-        parts += [seat[1] if isinstance(seat, tuple) else seat for seat in seats]
+        parts += [each[1] if isinstance(each, tuple) else each for each in estimators]
     return all(has_fit_parameter(each, "sample_weight") for each in [member, *parts])
 
 

@@ -19,8 +19,8 @@ import numpy as np
 from committee.combining.fixed_rules import FIXED, Function, trimmed_mean
 from committee.metrics.scoring import check_scoring
 from committee.parameters import (
+    Constraint,
     Parametrised,
-    anything,
     check_parameters,
     declared,
     number,
@@ -285,21 +285,21 @@ class FixedRule(Rule):
 
     rule: str | Function = parameter(
         "mean",
-        f"one of {', '.join(FIXED)}, or a function of votes",
-        lambda value: value in FIXED if isinstance(value, str) else callable(value),
+        Constraint(
+            f"one of {', '.join(FIXED)}, or a function of votes",
+            lambda value: value in FIXED if isinstance(value, str) else callable(value),
+        ),
         "What decides: from votes of shape (n_members, n_rows, n_outputs) to a decision of shape (n_rows, "
         "n_outputs). A function is called with `weights` too if there are any.",
     )
     weights: ArrayLike | None = parameter(
         None,
-        "an array-like of shape (n_members,) or None",
-        anything,
+        Constraint("an array-like of shape (n_members,) or None"),
         "What the vote of each member counts. None gives every member the same say.",
     )
     trim: float | None = parameter(
         None,
-        "a number >= 0 and < 0.5, or None",
-        optional(lambda value: number(0)(value) and value < 0.5),
+        optional(number(0, 0.5, closed="left")),
         "For trimmed_mean: the share of the weight that is left out at each end. None is 0.2.",
     )
 

@@ -24,7 +24,7 @@ from committee.combining.meta_learners import (
 from committee.combining.rule import Rule, differ
 from committee.combining.selection.feature_space import as_matrix
 from committee.metrics.row_losses import votes_for
-from committee.parameters import anything, declared, is_boolean, one_of, parameter
+from committee.parameters import Constraint, boolean, declared, one_of, parameter
 from committee.saving import saved
 from committee.saving.format import attributes
 from committee.saving.format.file_errors import require
@@ -107,27 +107,21 @@ class StackingRule(Rule):
 
     final_estimator: Any = parameter(
         None,
-        "a name of a meta-learner, a classifier or regressor, or None",
-        anything,
+        Constraint("a name of a meta-learner, a classifier or regressor, or None"),
         "The meta-learner. None is logistic for classes and ridge for regression.",
         kw_only=False,
     )
     votes: str = parameter(
         "probabilities",
-        '"probabilities", "log_odds" or "labels"',
         one_of("probabilities", "log_odds", "labels"),
         "What the meta-learner sees of votes for classes: the votes, log(p / (1 - p)), or crisp votes.",
     )
     passthrough: bool = parameter(
-        False,
-        "True or False",
-        is_boolean,
-        "Whether the meta-learner sees the columns of X too, after the votes.",
+        False, boolean, "Whether the meta-learner sees the columns of X too, after the votes."
     )
     drop_redundant: bool = parameter(
         True,
-        "True or False",
-        is_boolean,
+        boolean,
         "Whether the votes for the first class are left out of the table: they follow from the others.",
     )
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from committee.combining.fixed_rules import one_hot
 from committee.combining.rule import Rule
-from committee.parameters import declared, is_boolean, number, one_of, parameter
+from committee.parameters import boolean, declared, number, one_of, parameter
 from committee.saving import saved
 from committee.saving.format.attributes import Kind, either, floats, shares
 from committee.task import are_repetitions
@@ -74,14 +74,12 @@ class AccuracyWeightedRule(WeightedRule):
 
     of: str = parameter(
         "probabilities",
-        '"probabilities" or "labels"',
         one_of("probabilities", "labels"),
         'What is weighed: the votes as they are, or the class that each member votes for. "labels" makes it '
         "the weighted majority. A regression has numbers, and this makes no difference.",
     )
     score: str = parameter(
         "auto",
-        '"auto", "accuracy", "balanced_accuracy", "log_odds" or "inverse_loss"',
         one_of("auto", "accuracy", "balanced_accuracy", "log_odds", "inverse_loss"),
         'What a weight is. "accuracy": the share p of right decisions. "balanced_accuracy": its mean over '
         'the classes that there are rows of. "log_odds": log(p (c - 1) / (1 - p)) for c classes, and 0 for a '
@@ -92,8 +90,7 @@ class AccuracyWeightedRule(WeightedRule):
     )
     per_class: bool = parameter(
         False,
-        "True or False",
-        is_boolean,
+        boolean,
         "Whether a member has a weight for each class: its score on the question whether a row is of the "
         "class or not.",
     )
@@ -169,7 +166,6 @@ class CAWPERule(WeightedRule):
 
     alpha: float = parameter(
         4,
-        "a number >= 0",
         number(0),
         "The exponent. 0 is the mean of the members, 1 weighs by accuracy, large ones leave only the best.",
     )

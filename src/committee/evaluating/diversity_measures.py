@@ -1,34 +1,39 @@
-"""Measure how much the members of a committee differ: for all pairs, and for all members together.
+"""Measures of diversity: how much the members of a committee differ.
 
-Measures of pairs are matrices of shape (n_members, n_members). In their formulas N11, N10, N01 and N00 are
-the weights of the rows on which both members of a pair are right, only the first, only the second, and
-neither; N is their sum. A value that is not defined, as 0 / 0, is NaN.
+A measure of pairs is a matrix of shape (n_members, n_members). In its formula, N11, N10, N01 and N00 are the
+summed weights of the rows on which both members of a pair are right, only the first, only the second, and
+neither; N is the sum of the four. An undefined value, such as 0 / 0, is NaN.
 
-Measures of all members are one number. In their formulas L is the number of members, l(x) how many of them
-are right about row x, and the mean is over the rows, by weight; p is the mean accuracy of the members.
+A measure of all members is one number. In its formula, L is the number of members, l(x) is the number of
+members that are right on row x, and p is their mean accuracy. Means over rows are weighted.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import wraps
+from typing import TypeVar
 
 import numpy as np
 
 from committee.documentation import with_parameters
-from committee.evaluating.vote_scores import CLASS_VOTES, Given, read_class_votes, read_labels
+from committee.evaluating.vote_scores import CLASS_VOTES, Given, as_array, read_class_votes
 from committee.table.input_types import ArrayLike
 from committee.votes.vote_arrays import labels_of
+
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, eq=False)
 class Oracle:
-    """Who is right about which row.
+    """The oracle output of a committee: which member is right on which row.
 
     Parameters
     ----------
     right : ndarray of float64 of shape (n_members, n_rows)
-        1 where the class of a member's highest vote, the first of equal ones, is that of the row.
+        1 where the class of a member's highest vote, the first of equal ones, is the true class.
     weights : ndarray of float64 of shape (n_rows,)
     """
 
@@ -37,17 +42,15 @@ class Oracle:
 
     @classmethod
     def of(cls, votes: ArrayLike, y: ArrayLike, sample_weight: Given, classes: Given = None) -> Oracle:
-        """Read the votes of at least two members on classes.
+        """Read the class votes of at least two members.
 
         Examples
         --------
         >>> Oracle.of([[0, 1]], [0, 0], None)
         Traceback (most recent call last):
-        ValueError: Diversity is between members: there must be at least two of them. Got 1.
+        ValueError: votes must have at least 2 members. Got 1.
         """
-        honest = read_class_votes(votes, y, sample_weight, classes)
-        if honest.n_members < 2:
-            raise ValueError("Diversity is between members: there must be at least two of them. Got 1.")
+        honest = read_class_votes(votes, y, sample_weight, classes, least=2)
         return cls((labels_of(honest.votes) == honest.y).astype(np.float64), honest.weights)
 
     @property
@@ -56,25 +59,37 @@ class Oracle:
         return len(self.right)
 
     def mean(self, of_rows: np.ndarray) -> float:
-        """The weighted mean over the rows."""
+        """Return the weighted mean over the rows."""
         return float(of_rows @ self.weights / self.weights.sum())
 
     def pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """N11, N10, N01 and N00 of all pairs, each of shape (n_members, n_members)."""
-        # Each is a sum of its own, and none a difference, so that nothing is 0 and not nearly 0.
+        """Compute N11, N10, N01 and N00 of all pairs, each of shape (n_members, n_members)."""
+        # Every entry is a sum, not a difference, so that an entry that should be 0 is exactly 0.
         right, wrong = self.right, 1 - self.right
         first = (right * self.weights) @ wrong.T
         return (right * self.weights) @ right.T, first, first.T, (wrong * self.weights) @ wrong.T
 
 
-@with_parameters(CLASS_VOTES)
-def q_statistic(
-    votes: ArrayLike, y: ArrayLike, *, sample_weight: Given = None, classes: Given = None
-) -> np.ndarray:
-    """Yule's Q of all pairs: (N11 N00 - N01 N10) / (N11 N00 + N01 N10).
+def measure(compute: Callable[[Oracle], Value]) -> Callable[..., Value]:
+    """Turn a function of the oracle output into a function of votes and true classes."""
 
-    0 for members that are independent, up to 1 for those that are right about the same rows, down to -1 for
-    those that are wrong about different ones.
+    @wraps(compute, assigned=("__module__", "__name__", "__qualname__", "__doc__"))
+    def measured(
+        votes: ArrayLike, y: ArrayLike, *, sample_weight: Given = None, classes: Given = None
+    ) -> Value:
+        return compute(Oracle.of(votes, y, sample_weight, classes))
+
+    # Without this, `help` shows the signature of the wrapped function.
+    del measured.__wrapped__
+    return with_parameters(CLASS_VOTES)(measured)
+
+
+@measure
+def q_statistic(oracle: Oracle) -> np.ndarray:
+    """Compute Yule's Q of all pairs: (N11 N00 - N01 N10) / (N11 N00 + N01 N10).
+
+    Q is 0 for independent members, positive up to 1 for members that are right on the same rows, and negative
+    down to -1 for members that are wrong on different rows.
 
     Returns
     -------
@@ -83,7 +98,7 @@ def q_statistic(
     References
     ----------
     L. I. Kuncheva, C. J. Whitaker, "Measures of diversity in classifier ensembles and their relationship with
-    the ensemble accuracy". Machine Learning 51, 2003: this and all measures of right and wrong here.
+    the ensemble accuracy". Machine Learning 51, 2003, for this measure and all others of right and wrong.
 
     Examples
     --------
@@ -91,19 +106,17 @@ def q_statistic(
     array([[1.  , 0.33],
            [0.33, 1.  ]])
     """
-    both, first, second, neither = Oracle.of(votes, y, sample_weight, classes).pairs()
+    both, first, second, neither = oracle.pairs()
     agree, differ = both * neither, first * second
     return divided(agree - differ, agree + differ)
 
 
-@with_parameters(CLASS_VOTES)
-def correlation(
-    votes: ArrayLike, y: ArrayLike, *, sample_weight: Given = None, classes: Given = None
-) -> np.ndarray:
-    """The correlation of being right, of all pairs.
+@measure
+def correlation(oracle: Oracle) -> np.ndarray:
+    """Compute the correlation between being right, for all pairs.
 
-    (N11 N00 - N01 N10) / sqrt((N11 + N10) (N01 + N00) (N11 + N01) (N10 + N00)). It has the sign of Q and is
-    nearer to 0.
+    The formula is (N11 N00 - N01 N10) / sqrt((N11 + N10) (N01 + N00) (N11 + N01) (N10 + N00)). The
+    correlation has the same sign as Q and is closer to 0.
 
     Returns
     -------
@@ -115,16 +128,14 @@ def correlation(
     array([[1.  , 0.17],
            [0.17, 1.  ]])
     """
-    both, first, second, neither = Oracle.of(votes, y, sample_weight, classes).pairs()
+    both, first, second, neither = oracle.pairs()
     right_wrong = (both + first) * (second + neither) * (both + second) * (first + neither)
     return divided(both * neither - first * second, np.sqrt(right_wrong))
 
 
-@with_parameters(CLASS_VOTES)
-def disagreement(
-    votes: ArrayLike, y: ArrayLike, *, sample_weight: Given = None, classes: Given = None
-) -> np.ndarray:
-    """The share of rows about which one of a pair is right and the other is not: (N01 + N10) / N.
+@measure
+def disagreement(oracle: Oracle) -> np.ndarray:
+    """Compute the share of rows on which exactly one member of a pair is right: (N01 + N10) / N.
 
     Returns
     -------
@@ -136,19 +147,18 @@ def disagreement(
     array([[0. , 0.4],
            [0.4, 0. ]])
     """
-    both, first, second, neither = Oracle.of(votes, y, sample_weight, classes).pairs()
+    both, first, second, neither = oracle.pairs()
     return (first + second) / (both + first + second + neither)
 
 
-@with_parameters(CLASS_VOTES)
-def double_fault(
-    votes: ArrayLike, y: ArrayLike, *, sample_weight: Given = None, classes: Given = None
-) -> np.ndarray:
-    """The share of rows about which both of a pair are wrong: N00 / N. On the diagonal, the errors.
+@measure
+def double_fault(oracle: Oracle) -> np.ndarray:
+    """Compute the share of rows on which both members of a pair are wrong: N00 / N.
 
     Returns
     -------
     ndarray of shape (n_members, n_members)
+        The diagonal has the error of each member.
 
     Examples
     --------
@@ -156,22 +166,24 @@ def double_fault(
     array([[0.4, 0.2],
            [0.2, 0.4]])
     """
-    both, first, second, neither = Oracle.of(votes, y, sample_weight, classes).pairs()
+    both, first, second, neither = oracle.pairs()
     return neither / (both + first + second + neither)
 
 
 @with_parameters(CLASS_VOTES)
 def kappa(votes: ArrayLike, *, sample_weight: Given = None) -> np.ndarray:
-    """Cohen's kappa of the labels of all pairs: how much more two members agree than by chance.
+    """Compute Cohen's kappa between the labels of all pairs: their agreement beyond chance.
 
-    (a - e) / (1 - e), with a the share of rows with the same label, and e the share to be expected of members
-    that are independent: the sum, over the classes, of the product of how often each says it. The truth is
-    not asked for. Kuncheva and Whitaker take it of right and wrong: pass those as labels.
+    Kappa is (a - e) / (1 - e). Here a is the share of rows on which both members predict the same label, and
+    e is the share expected if the members were independent: the sum over the classes of the product of how
+    often each member predicts the class. The true classes are not needed. To compute kappa of being right and
+    wrong, as Kuncheva and Whitaker do, pass right and wrong as labels.
 
     Returns
     -------
     ndarray of shape (n_members, n_members)
-        1 for members that always agree, 0 for those that do by chance, below 0 for those that do less often.
+        1 for members that always agree, 0 for members that agree by chance, and less than 0 for members that
+        agree less often than by chance.
 
     References
     ----------
@@ -183,30 +195,35 @@ def kappa(votes: ArrayLike, *, sample_weight: Given = None) -> np.ndarray:
     array([[1.  , 0.64],
            [0.64, 1.  ]])
     """
-    labels, weights = read_labels(votes, sample_weight)
+    values = as_array(votes, "votes")
+    # Labels can be read only together with true labels, so those of the first member serve as such.
+    n_rows = values.shape[1] if values.ndim > 1 else 1
+    y = values[0] if values.ndim == 2 and len(values) else np.zeros(n_rows, dtype=np.int64)
+    honest = read_class_votes(values, y, sample_weight, least=2)
+    labels, weights = labels_of(honest.votes), honest.weights
     total = weights.sum()
     agree, by_chance = (np.zeros((len(labels), len(labels))) for _ in range(2))
     for label in np.unique(labels):
-        said = (labels == label).astype(np.float64)
-        agree += (said * weights) @ said.T / total
-        often = said @ weights / total
-        by_chance += np.outer(often, often)
-    # Where both say the same one class, agreement is no more than chance.
+        predicted = (labels == label).astype(np.float64)
+        agree += (predicted * weights) @ predicted.T / total
+        frequency = predicted @ weights / total
+        by_chance += np.outer(frequency, frequency)
+    # If both members always predict the same single class, they agree by chance alone.
     return divided(agree - by_chance, np.where(by_chance < 1 - 1e-12, 1 - by_chance, 0.0))
 
 
 def average(matrix: ArrayLike) -> float:
-    """The mean of a matrix of pairs over all pairs, without those that are NaN.
+    """Average a matrix of pairs over all pairs that are not NaN.
 
     Parameters
     ----------
     matrix : array-like of shape (n_members, n_members)
-        The upper triangle is looked at.
+        Only the upper triangle is used.
 
     Returns
     -------
     float
-        NaN if all pairs are.
+        NaN if all pairs are NaN.
 
     Examples
     --------
@@ -222,19 +239,18 @@ def average(matrix: ArrayLike) -> float:
 
 
 def divided(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
-    """A quotient, NaN where the denominator is 0."""
+    """Divide arrays, with NaN where the denominator is 0."""
     return np.divide(numerator, denominator, out=np.full_like(denominator, np.nan), where=denominator != 0)
 
 
-@with_parameters(CLASS_VOTES)
-def entropy(votes: ArrayLike, y: ArrayLike, *, sample_weight: Given = None, classes: Given = None) -> float:
-    """How evenly members are right and wrong: the mean of min(l(x), L - l(x)) / (L - ceil(L / 2)).
-
-    0 if all are right or wrong together about every row, 1 if about half of them are about each.
+@measure
+def entropy(oracle: Oracle) -> float:
+    """Compute the entropy of right and wrong votes: the mean of min(l(x), L - l(x)) / (L - ceil(L / 2)).
 
     Returns
     -------
     float
+        0 if the members are all right or all wrong on every row, 1 if half of them are right on every row.
 
     References
     ----------
@@ -246,19 +262,16 @@ def entropy(votes: ArrayLike, y: ArrayLike, *, sample_weight: Given = None, clas
     >>> entropy([[1, 1, 0, 0], [1, 0, 1, 0], [1, 1, 1, 0]], [1, 1, 1, 1])
     0.5
     """
-    oracle = Oracle.of(votes, y, sample_weight, classes)
     n_right, n_members = oracle.right.sum(axis=0), oracle.n_members
     fewer = np.minimum(n_right, n_members - n_right)
     return oracle.mean(fewer) / (n_members - math.ceil(n_members / 2))
 
 
-@with_parameters(CLASS_VOTES)
-def kohavi_wolpert(
-    votes: ArrayLike, y: ArrayLike, *, sample_weight: Given = None, classes: Given = None
-) -> float:
-    """The variance of Kohavi and Wolpert: the mean of l(x) (L - l(x)) / L^2.
+@measure
+def kohavi_wolpert(oracle: Oracle) -> float:
+    """Compute the variance of Kohavi and Wolpert: the mean of l(x) (L - l(x)) / L^2.
 
-    It is (L - 1) / (2 L) times the average disagreement, from 0 to 1/4.
+    It equals (L - 1) / (2 L) times the average disagreement, and is between 0 and 1/4.
 
     Returns
     -------
@@ -273,23 +286,21 @@ def kohavi_wolpert(
     >>> kohavi_wolpert([[1, 1, 0, 0], [1, 0, 1, 0]], [1, 1, 1, 1])
     0.125
     """
-    oracle = Oracle.of(votes, y, sample_weight, classes)
     share = oracle.right.mean(axis=0)
     return oracle.mean(share * (1 - share))
 
 
-@with_parameters(CLASS_VOTES)
-def interrater_agreement(
-    votes: ArrayLike, y: ArrayLike, *, sample_weight: Given = None, classes: Given = None
-) -> float:
-    """Fleiss' kappa of being right: 1 - mean(l(x) (L - l(x))) / (L (L - 1) p (1 - p)).
+@measure
+def interrater_agreement(oracle: Oracle) -> float:
+    """Compute Fleiss' kappa of being right: 1 - mean(l(x) (L - l(x))) / (L (L - 1) p (1 - p)).
 
-    It is 1 - D / (2 p (1 - p)), with D the average disagreement: 1 if all are right or wrong together, 0 if
-    they agree by chance, -1 / (L - 1) at least. NaN if nobody, or everybody, is ever wrong.
+    It equals 1 - D / (2 p (1 - p)), where D is the average disagreement.
 
     Returns
     -------
     float
+        1 if the members are all right or all wrong on every row, 0 if they agree by chance, and at least
+        -1 / (L - 1). NaN if no member, or every member, is wrong on every row.
 
     References
     ----------
@@ -300,7 +311,6 @@ def interrater_agreement(
     >>> round(interrater_agreement([[1, 1, 0, 0], [1, 0, 1, 0]], [1, 1, 1, 1]), 6)
     0.0
     """
-    oracle = Oracle.of(votes, y, sample_weight, classes)
     n_members, share = oracle.n_members, oracle.right.mean(axis=0)
     accuracy = oracle.mean(share)
     by_chance = accuracy * (1 - accuracy) * (n_members - 1) / n_members
@@ -309,18 +319,15 @@ def interrater_agreement(
     return 1 - oracle.mean(share * (1 - share)) / by_chance
 
 
-@with_parameters(CLASS_VOTES)
-def difficulty(
-    votes: ArrayLike, y: ArrayLike, *, sample_weight: Given = None, classes: Given = None
-) -> float:
-    """How far rows differ in difficulty: the variance, over the rows, of the share l(x) / L that is right.
-
-    0 if every row is as hard as any other, which is most diverse; p (1 - p) if all are right or wrong
-    together.
+@measure
+def difficulty(oracle: Oracle) -> float:
+    """Compute the variance of the difficulty of rows: the variance of l(x) / L over the rows.
 
     Returns
     -------
     float
+        0 if all rows are equally hard, which is the most diverse case; p (1 - p) if the members are all right
+        or all wrong on every row.
 
     References
     ----------
@@ -332,24 +339,23 @@ def difficulty(
     >>> difficulty([[1, 1, 0, 0], [1, 0, 1, 0]], [1, 1, 1, 1])
     0.125
     """
-    oracle = Oracle.of(votes, y, sample_weight, classes)
     share = oracle.right.mean(axis=0)
     return oracle.mean(np.square(share - oracle.mean(share)))
 
 
-@with_parameters(CLASS_VOTES)
-def generalised_diversity(
-    votes: ArrayLike, y: ArrayLike, *, sample_weight: Given = None, classes: Given = None
-) -> float:
-    """1 - p(2) / p(1): p(1) is how often a member drawn at random is wrong, p(2) how often two of them are.
+@measure
+def generalised_diversity(oracle: Oracle) -> float:
+    """Compute generalised diversity, 1 - p(2) / p(1).
 
-    With w(x) = L - l(x) of the members wrong about a row, p(1) is the mean of w / L and p(2) the mean of
-    w (w - 1) / (L (L - 1)). 1 if no two are wrong about the same row, 0 if all are wrong together. NaN if
-    nobody is ever wrong.
+    Here p(1) is the probability that one member drawn at random is wrong, and p(2) the probability that two
+    members drawn at random are both wrong. If w(x) = L - l(x) members are wrong on row x, p(1) is the mean of
+    w / L, and p(2) is the mean of w (w - 1) / (L (L - 1)).
 
     Returns
     -------
     float
+        1 if no two members are wrong on the same row, 0 if they are only wrong together. NaN if no member is
+        ever wrong.
 
     References
     ----------
@@ -361,7 +367,6 @@ def generalised_diversity(
     >>> generalised_diversity([[1, 1, 0, 0], [1, 0, 1, 0]], [1, 1, 1, 1])
     0.5
     """
-    oracle = Oracle.of(votes, y, sample_weight, classes)
     n_members = oracle.n_members
     n_wrong = n_members - oracle.right.sum(axis=0)
     one = oracle.mean(n_wrong / n_members)
@@ -369,17 +374,15 @@ def generalised_diversity(
     return 1 - two / one if one > 0 else float("nan")
 
 
-@with_parameters(CLASS_VOTES)
-def coincident_failure(
-    votes: ArrayLike, y: ArrayLike, *, sample_weight: Given = None, classes: Given = None
-) -> float:
-    """The mean of l(x) / (L - 1) over the rows about which somebody is wrong: coincident failure diversity.
-
-    1 if never more than one member is wrong, 0 if all are wrong together, or nobody ever is.
+@measure
+def coincident_failure(oracle: Oracle) -> float:
+    """Compute coincident failure diversity: the mean of l(x) / (L - 1) over rows with a wrong member.
 
     Returns
     -------
     float
+        1 if at most one member is wrong on each row, 0 if the members are only wrong together
+        or never wrong.
 
     References
     ----------
@@ -390,23 +393,28 @@ def coincident_failure(
     >>> round(coincident_failure([[1, 1, 0, 0], [1, 0, 1, 0]], [1, 1, 1, 1]), 6)
     0.666667
     """
-    oracle = Oracle.of(votes, y, sample_weight, classes)
     n_right = oracle.right.sum(axis=0)
-    somebody = (n_right < oracle.n_members).astype(np.float64)
-    failing = oracle.mean(somebody)
-    return oracle.mean(somebody * n_right / (oracle.n_members - 1)) / failing if failing > 0 else 0.0
+    has_error = (n_right < oracle.n_members).astype(np.float64)
+    failing = oracle.mean(has_error)
+    return oracle.mean(has_error * n_right / (oracle.n_members - 1)) / failing if failing > 0 else 0.0
+
+
+PAIR_MEASURES = (q_statistic, correlation, disagreement, double_fault)
+COMMITTEE_MEASURES = (
+    *(entropy, kohavi_wolpert, interrater_agreement, difficulty, generalised_diversity, coincident_failure),
+)
 
 
 @with_parameters(CLASS_VOTES)
 def summary(
     votes: ArrayLike, y: ArrayLike, *, sample_weight: Given = None, classes: Given = None
 ) -> dict[str, float]:
-    """All measures of a committee by name, those of pairs averaged.
+    """Compute all measures of diversity, and average the measures of pairs.
 
     Returns
     -------
     dict of str to float
-        "kappa" is of the labels; the others are of right and wrong.
+        By the name of the measure. "kappa" compares labels; the others compare right and wrong.
 
     Examples
     --------
@@ -415,15 +423,6 @@ def summary(
     (0.5, 0.5)
     """
     given = {"sample_weight": sample_weight, "classes": classes}
-    of_pairs = (q_statistic, correlation, disagreement, double_fault)
-    of_all = (
-        entropy,
-        kohavi_wolpert,
-        interrater_agreement,
-        difficulty,
-        generalised_diversity,
-        coincident_failure,
-    )
-    found = {measure.__name__: average(measure(votes, y, **given)) for measure in of_pairs}
+    found = {each.__name__: average(each(votes, y, **given)) for each in PAIR_MEASURES}
     found["kappa"] = average(kappa(votes, sample_weight=sample_weight))
-    return found | {measure.__name__: measure(votes, y, **given) for measure in of_all}
+    return found | {each.__name__: each(votes, y, **given) for each in COMMITTEE_MEASURES}

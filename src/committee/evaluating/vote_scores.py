@@ -1,8 +1,7 @@
-"""Read votes and decisions with their answers, and score them by any metric.
+"""Scores of votes and decisions by any metric, and checks of votes and their true answers.
 
-In: what a user has, as probabilities, labels or numbers. Out: `HonestVotes`, votes of shape (n_members,
-n_rows, n_outputs) with y as codes of classes or as numbers, and the weights of the rows; or the scores of
-these. A decision is the votes of one member.
+In: probabilities, labels or numbers. Out: scores; or `HonestVotes`, with votes of shape (n_members, n_rows,
+n_outputs), y as class codes or numbers, and row weights. A decision is treated as the votes of one member.
 """
 
 from __future__ import annotations
@@ -16,63 +15,63 @@ from committee.combining.fixed_rules import one_hot
 from committee.evaluating.resampling.confidence_intervals import Draws, Interval, interval_of
 from committee.metrics.scoring import metric_of, task_of
 from committee.table.input_types import ArrayLike, RandomState
-from committee.task import check_one_sort, check_target, codes_in, row_weights
+from committee.task import check_one_sort, check_target, codes_in
 from committee.votes.honest_votes import HonestVotes, check_labels, check_length
-from committee.votes.vote_arrays import as_shares, labels_of
+from committee.votes.vote_arrays import as_shares
 
-# What a caller may leave out.
+# An optional argument.
 Given: TypeAlias = ArrayLike | None
-# What those who judge votes for classes are told.
+# The documentation of parameters that functions of class votes share.
 CLASS_VOTES = {
     "votes": "votes : array-like of shape (n_members, n_rows, n_classes) or (n_members, n_rows)\n"
     "    Votes for classes, or labels.",
     "y": "y : array-like of shape (n_rows,)\n"
-    "    The classes: numbers from 0 on, or labels if the votes are labels.",
+    "    The true classes: codes from 0 on, or labels if the votes are labels.",
     "sample_weight": "sample_weight : array-like of shape (n_rows,), default=None\n"
-    "    None gives every row the weight 1.",
+    "    Row weights. None gives every row the weight 1.",
     "classes": "classes : array-like of shape (n_outputs,), default=None\n"
-    "    The labels that votes are for, as `classes_` of an estimator. With them y is labels.",
+    "    The labels of the outputs, such as `classes_` of an estimator. If given, y has labels.",
 }
 
 
 def score(
-    decision: ArrayLike,
     y: ArrayLike,
-    scoring: object = None,
+    decision: ArrayLike,
     *,
+    scoring: object = None,
     sample_weight: ArrayLike | None = None,
     classes: ArrayLike | None = None,
 ) -> Any:
-    """Judge a decision, or each of several.
+    """Compute the score of a decision, or of each of several decisions.
 
     Parameters
     ----------
-    decision : array-like of shape (n_rows, n_outputs), (n_rows,) or (n_members, n_rows, n_outputs)
-        Probabilities or votes for classes, which count as shares of their sum; or one number for each row.
-        One dimension is labels, or numbers if either of decision and y has floats and the metric does not
-        tell.
     y : array-like of shape (n_rows,)
-        The answers: numbers of classes from 0 on, labels if `classes` are given or the decision is labels, or
-        the numbers of a regression.
+        True answers: class codes from 0 on, labels if `classes` are given or the decision is labels, or
+        numbers for regression.
+    decision : array-like of shape (n_rows, n_outputs), (n_rows,) or (n_members, n_rows, n_outputs)
+        Class probabilities or votes, which are divided by their sum in each row; or one number per row. With
+        one dimension, values are labels; they are numbers if the metric is for regression, or if the metric
+        suits both tasks and the decision or y is of floating-point type.
     scoring : str, scorer or callable, default=None
-        A name of scikit-learn's scorers, as "neg_log_loss" or "roc_auc_ovr_weighted"; "neg_calibration_error"
-        (of the decided class, 15 bins of equal width); a scorer made by scikit-learn's `make_scorer`; or a
-        function of y, a decision of shape (n_rows, n_outputs) and the weights of the rows. Scorers see
-        labels, so the positive class of "f1" is 1; a function sees the numbers of the classes. None is
-        "accuracy" or "neg_root_mean_squared_error".
+        The name of a scikit-learn scorer, such as "neg_log_loss" or "roc_auc_ovr_weighted";
+        "neg_calibration_error" (of the decided class, 15 bins of equal width); a scorer made by
+        scikit-learn's `make_scorer`; or a function of y, a decision of shape (n_rows, n_outputs) and the row
+        weights. Scorers get labels, so the positive class of "f1" is 1; a function gets class codes. None
+        means "accuracy" for classes and "neg_root_mean_squared_error" for numbers.
     sample_weight : array-like of shape (n_rows,), default=None
-        None gives every row the weight 1.
+        Row weights. None gives every row the weight 1.
     classes : array-like of shape (n_outputs,), default=None
-        The labels that the outputs stand for, as `classes_` of an estimator.
+        The labels of the outputs, such as `classes_` of an estimator.
 
     Returns
     -------
     float, or ndarray of shape (n_members,)
-        More is better. A "roc_auc" of rows of one class is NaN.
+        More is better. "roc_auc" is NaN if all rows have the same class.
 
     See Also
     --------
-    score_interval : How sure a score is.
+    score_interval : A confidence interval for a score.
 
     References
     ----------
@@ -81,23 +80,23 @@ def score(
 
     Examples
     --------
-    >>> decision, y = [[0.9, 0.1], [0.6, 0.4], [0.2, 0.8], [0.3, 0.7]], [0, 1, 1, 1]
-    >>> score(decision, y), score(decision, y, "roc_auc"), score(decision, y, "f1")
+    >>> y, decision = [0, 1, 1, 1], [[0.9, 0.1], [0.6, 0.4], [0.2, 0.8], [0.3, 0.7]]
+    >>> score(y, decision), score(y, decision, scoring="roc_auc"), score(y, decision, scoring="f1")
     (0.75, 1.0, 0.8)
-    >>> score(["a", "b", "b"], ["a", "b", "a"], "balanced_accuracy")
+    >>> score(["a", "b", "a"], ["a", "b", "b"], scoring="balanced_accuracy")
     0.75
     """
-    honest = read_decision(decision, y, sample_weight=sample_weight, classes=classes, task=task_of(scoring))
-    wanted = metric_of(scoring, honest.n_outputs, honest.classes)
-    values = [wanted.prepare(honest.y, each)(honest.weights) for each in honest.votes.astype(np.float64)]
+    honest = read_decision(y, decision, scoring, sample_weight, classes)
+    metric = metric_of(scoring, honest.n_outputs, honest.classes)
+    values = [metric.prepare(honest.y, each)(honest.weights) for each in honest.votes.astype(np.float64)]
     return np.array(values) if np.ndim(decision) == 3 else values[0]
 
 
 def score_interval(
-    decision: ArrayLike,
     y: ArrayLike,
-    scoring: object = None,
+    decision: ArrayLike,
     *,
+    scoring: object = None,
     sample_weight: ArrayLike | None = None,
     classes: ArrayLike | None = None,
     kind: str = "percentile",
@@ -105,20 +104,21 @@ def score_interval(
     B: int = 1000,
     random_state: RandomState = None,
 ) -> Interval:
-    """Judge a decision, and tell how sure that is: a confidence interval by the bootstrap over rows.
+    """Compute the score of one decision and its confidence interval, by the bootstrap over rows.
 
-    The members and the rule stay as they are; only the rows that they are judged on are drawn again.
+    Only the rows are drawn again. The members and the rule do not change.
 
     Parameters
     ----------
-    decision, y, scoring, sample_weight, classes : as for `score`
-        One decision. Small whole weights are rows that many times; others go along with their row.
+    y, decision, scoring, sample_weight, classes : see `score`
+        `decision` is a single decision. Small whole weights count as repeated rows. Other weights are drawn
+        together with their row.
     kind : {"percentile", "bca"}, default="percentile"
-        Quantiles of the scores on rows drawn again, or those quantiles corrected for bias and skewness (BCa).
+        Quantiles of the scores on resampled rows, or these quantiles corrected for bias and skewness (BCa).
     level : float in (0, 1), default=0.95
-        How often the interval is to hold the true score.
+        The probability with which the interval should contain the true score.
     B : int, default=1000
-        How often rows are drawn.
+        The number of bootstrap samples.
     random_state : int, RandomState or None, default=None
 
     Returns
@@ -132,45 +132,44 @@ def score_interval(
 
     Examples
     --------
-    >>> interval = score_interval(["a"] * 80 + ["b"] * 20, ["a"] * 100, "accuracy", random_state=0)
+    >>> interval = score_interval(["a"] * 100, ["a"] * 80 + ["b"] * 20, scoring="accuracy", random_state=0)
     >>> f"{interval.value:.2f} from {interval.low:.2f} to {interval.high:.2f}"
     '0.80 from 0.72 to 0.88'
     """
     if np.ndim(decision) == 3:
         raise ValueError(
-            "score_interval judges one decision. Call it for each member, or combine them first."
+            "score_interval takes one decision. Call it for each member, or combine the members first."
         )
-    honest = read_decision(decision, y, sample_weight=sample_weight, classes=classes, task=task_of(scoring))
-    wanted = metric_of(scoring, honest.n_outputs, honest.classes)
-    weighed = wanted.prepare(honest.y, honest.votes[0].astype(np.float64))
+    honest = read_decision(y, decision, scoring, sample_weight, classes)
+    metric = metric_of(scoring, honest.n_outputs, honest.classes)
+    weighed = metric.prepare(honest.y, honest.votes[0].astype(np.float64))
     draws = Draws.of(honest.weights, random_state)
     return interval_of(weighed, draws, kind=kind, level=level, n_draws=B)
 
 
 def read_decision(
-    decision: ArrayLike,
-    y: ArrayLike,
-    *,
-    sample_weight: Given = None,
-    classes: Given = None,
-    task: str | None = None,
+    y: ArrayLike, decision: ArrayLike, scoring: object, sample_weight: Given, classes: Given
 ) -> HonestVotes:
-    """Check a decision, of shape (n_rows, n_outputs) or (n_rows,), or a stack of them, as `read_votes` does.
+    """Read a decision of shape (n_rows, n_outputs) or (n_rows,), or a stack of them, as `read_votes` does.
 
     Examples
     --------
-    >>> read_decision(["a", "b"], ["b", "b"]).y
+    >>> read_decision(["b", "b"], ["a", "b"], None, None, None).y
     array([1, 1])
     """
-    values = as_array(decision, "decision")
+    values, answers = as_array(decision, "decision"), np.asarray(y)
+    if values.ndim == 1 and answers.ndim > 1 and answers.shape[-1] > 1:
+        raise ValueError(
+            f"y must have one dimension. Got {answers.shape}. Pass the answers first: (y, decision)."
+        )
     if values.dtype.kind == "f" and values.ndim in (1, 2) and np.isnan(values).any():
         row = int(np.argwhere(np.isnan(values))[0][0])
         raise ValueError(
-            f"There is no decision on row {row}: it is NaN, as where every member of a bagging has learnt "
-            "from the row. Judge the rows that have one."
+            f"The decision on row {row} is NaN. This happens if every member of a bagging was trained on the "
+            "row. Score only the rows that have a decision."
         )
     values = values if values.ndim == 3 else values[None]
-    return read_votes(values, y, sample_weight=sample_weight, classes=classes, task=task)
+    return read_votes(values, y, sample_weight=sample_weight, classes=classes, task=task_of(scoring))
 
 
 def read_votes(
@@ -181,24 +180,25 @@ def read_votes(
     classes: Given = None,
     task: str | None = None,
 ) -> HonestVotes:
-    """Check the votes of members, and what belongs to them.
+    """Check the votes of members, their true answers and the row weights.
 
     Parameters
     ----------
     votes : array-like of shape (n_members, n_rows, n_outputs) or (n_members, n_rows)
-        Two dimensions are labels, or numbers if the task is regression or either of votes and y has floats.
+        With two dimensions, values are labels; they are numbers if the task is regression, or if the task is
+        unknown and votes or y are of floating-point type.
     y : array-like of shape (n_rows,)
-        With votes for classes and without `classes`, codes of classes.
+        Class codes for votes with one output per class, unless `classes` is given.
     sample_weight : array-like of shape (n_rows,), default=None
     classes : array-like of shape (n_outputs,), default=None
-        The labels that the outputs stand for.
+        The labels of the outputs.
     task : {"classification", "regression"}, default=None
-        What is judged, if that is known otherwise.
+        The task, if it is known.
 
     Returns
     -------
     HonestVotes
-        Votes for classes sum to one.
+        The votes of a member for classes sum to one in each row.
 
     Examples
     --------
@@ -206,7 +206,7 @@ def read_votes(
     array([[1., 0.],
            [0., 1.]])
     """
-    values, answers = as_array(votes, "votes"), as_array(y, "y")
+    values, answers = as_array(votes, "votes"), as_array(check_target(y), "y")
     check_voted(values)
     if values.ndim == 2:
         if task is None:
@@ -218,54 +218,29 @@ def read_votes(
 
 
 def read_class_votes(
-    votes: ArrayLike, y: ArrayLike, sample_weight: Given = None, classes: Given = None
+    votes: ArrayLike, y: ArrayLike, sample_weight: Given = None, classes: Given = None, least: int = 1
 ) -> HonestVotes:
-    """Votes as `read_votes` has them, if they are for classes.
+    """Check class votes of at least some number of members, as `read_votes` does.
 
     Examples
     --------
     >>> read_class_votes([[[0.5]]], [1])
     Traceback (most recent call last):
-    ValueError: votes must be for classes. Got votes of one output, a regression: decompose tells of these.
+    ValueError: votes must be for classes. Got votes of one output. Use decompose for regression.
     """
     honest = read_votes(votes, y, sample_weight=sample_weight, classes=classes, task="classification")
     if not honest.are_classes:
-        raise ValueError(
-            "votes must be for classes. Got votes of one output, a regression: decompose tells of these."
-        )
+        raise ValueError("votes must be for classes. Got votes of one output. Use decompose for regression.")
+    if honest.n_members < least:
+        raise ValueError(f"votes must have at least {least} members. Got {honest.n_members}.")
     return honest
 
 
-def read_labels(votes: ArrayLike, sample_weight: Given = None) -> tuple[np.ndarray, np.ndarray]:
-    """The classes that at least two members vote for, and the weights of the rows.
-
-    Examples
-    --------
-    >>> read_labels([[[0.2, 0.8]], [[0.6, 0.4]]])[0]
-    array([[1],
-           [0]])
-    """
-    values = as_array(votes, "votes")
-    check_voted(values)
-    if values.ndim == 3:
-        labels = labels_of(read_class_votes(values, np.zeros(values.shape[1], dtype=np.int64)).votes)
-    elif values.ndim == 2 and values.shape[1] > 0:
-        labels = values
-    else:
-        raise ValueError(
-            f"votes must have at least one row, and two or three dimensions. Got {values.shape}."
-        )
-    if len(labels) < 2:
-        raise ValueError(f"There must be at least two members. Got {len(labels)}.")
-    weights = row_weights(sample_weight, labels.shape[1])
-    return labels, np.ones(labels.shape[1]) if weights is None else weights
-
-
 def of_votes(votes: np.ndarray, y: np.ndarray, sample_weight: Given, classes: Given) -> HonestVotes:
-    """Votes with one output per class, or one number."""
+    """Read votes with one output per class, or with one number."""
     if classes is None and y.dtype.kind in "US":
         raise ValueError(
-            "y is text. Pass classes, the labels that votes are for, as `classes_` of an estimator."
+            "y is text. Pass classes, the labels of the outputs, such as `classes_` of an estimator."
         )
     known = None
     if classes is not None and votes.ndim == 3 and votes.shape[2] > 1:
@@ -274,33 +249,32 @@ def of_votes(votes: np.ndarray, y: np.ndarray, sample_weight: Given, classes: Gi
     honest = HonestVotes.of(votes, y, sample_weight=sample_weight, classes=known)
     if not honest.are_classes:
         return honest
-    # Sums of float32 are a few of its last bits away from one.
-    votes = as_shares(honest.votes.astype(np.float64), 1e-6)
-    return replace(honest, votes=votes)
+    # The sum of float32 shares may differ from one in its last bits.
+    return replace(honest, votes=as_shares(honest.votes.astype(np.float64), 1e-6))
 
 
 def of_labels(labels: np.ndarray, y: np.ndarray, sample_weight: Given, classes: Given) -> HonestVotes:
-    """Labels as crisp votes, the classes those that are there unless they are told."""
+    """Turn labels into votes of 0 and 1. Without `classes`, the classes are the labels that occur."""
     if labels.shape[1:] != y.shape:
         check_length(y, labels.shape[1])
     if classes is None:
         check_one_sort(labels, y)
         classes = np.unique(np.concatenate([labels.ravel(), y]))
     known = check_labels(as_array(classes, "classes"), None)
-    # Of one class alone there is nothing to decide; a second one that nobody votes for makes it classes.
+    # Votes of one output are regression, so a single class gets a second one without votes.
     votes = one_hot(codes_in(labels, known), max(2, len(known)))
     return HonestVotes.of(votes, codes_in(y, known), sample_weight=sample_weight, classes=known)
 
 
 def check_voted(votes: np.ndarray) -> None:
-    """Raise if a vote is NaN: a member has not voted on a row, as on those of its own bag.
+    """Raise if a vote is NaN, such as an out-of-bag vote on a row of the member's own bag.
 
     Examples
     --------
     >>> check_voted(np.array([[1.0, 2.0], [np.nan, 2.0]]))
     Traceback (most recent call last):
-    ValueError: Member 1 has not voted on row 0, as in votes out of bag. Let all vote on other rows, or \
-judge those on which all have voted.
+    ValueError: The vote of member 1 on row 0 is NaN, as in out-of-bag votes. Pass only rows with the votes \
+of all members.
     """
     if votes.dtype.kind != "f" or votes.ndim not in (2, 3):
         return
@@ -308,18 +282,16 @@ judge those on which all have voted.
     if is_missing.any():
         member, row = np.argwhere(is_missing)[0].tolist()
         raise ValueError(
-            f"Member {member} has not voted on row {row}, as in votes out of bag. Let all vote on "
-            "other rows, or judge those on which all have voted."
+            f"The vote of member {member} on row {row} is NaN, as in out-of-bag votes. Pass only rows with "
+            "the votes of all members."
         )
 
 
 def as_array(values: object, name: str) -> np.ndarray:
-    """Values of any container as an array, text as text and not as objects."""
+    """Turn values of any container into an array. Text gets a text dtype instead of the object dtype."""
     try:
-        array = check_target(values) if name == "y" else np.asarray(values)
+        array = np.asarray(values)
     except ValueError as error:
-        if name == "y":
-            raise
         raise ValueError(f"{name} must have the same rows and outputs for every member.") from error
     if array.dtype.kind == "O":
         array = np.array(array.tolist())

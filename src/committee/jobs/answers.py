@@ -170,7 +170,7 @@ def scores_of(model: Any, X: TableLike, y: np.ndarray, scoring: str | None = Non
     found = {}
     for name in wanted if scoring is None else (scoring,):
         try:
-            found[name] = float(score(decision, y, name, classes=classes))
+            found[name] = float(score(y, decision, scoring=name, classes=classes))
         except NoValueError as error:
             raise ValueError(f"The metric {name!r} has no value here: {error}") from error
         if np.isnan(found[name]):

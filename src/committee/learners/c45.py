@@ -20,13 +20,13 @@ from committee.learners.tree_export import TreeNode, any_of, threshold_condition
 from committee.learners.tree_parameters import CATEGORICAL_FEATURES, CLASS_WEIGHT
 from committee.learners.voter import Classifies, Tabular
 from committee.parameters import (
-    anything,
+    RANDOM_STATE,
+    boolean,
     check_parameters,
-    choice,
-    count,
     declared,
-    flag,
-    is_number,
+    integer,
+    number,
+    one_of,
     parameter,
 )
 from committee.saving import Fields, saved
@@ -89,9 +89,9 @@ class C45Classifier(Classifies, Tabular):
     |   petal width (cm) > 1.7: 2 (46/1)
     """
 
-    pruning: str | None = choice(
+    pruning: str | None = parameter(
         "pessimistic",
-        ("pessimistic", "reduced_error", None),
+        one_of("pessimistic", "reduced_error", None),
         '"pessimistic" replaces a subtree where an upper limit of its error, estimated from the training '
         'rows, is no better. "reduced_error" keeps back a part of the rows and replaces a subtree where they '
         "show no more errors. None only cuts subtrees that make no fewer errors on the training rows than a "
@@ -99,21 +99,20 @@ class C45Classifier(Classifies, Tabular):
     )
     confidence_factor: float = parameter(
         0.25,
-        "a number in (0, 0.5]",
-        lambda value: is_number(value) and 0 < value <= 0.5,
+        number(0, 0.5, closed="right"),
         "The confidence of pessimistic pruning. Smaller values prune more.",
     )
-    subtree_raising: bool = flag(
+    subtree_raising: bool = parameter(
         True,
+        boolean,
         "Whether pessimistic pruning may also put the largest branch of a node into the node's place.",
     )
-    reduced_error_folds: int = count(
-        3,
-        "One row in so many is kept back for reduced-error pruning.",
-        lowest=2,
+    reduced_error_folds: int = parameter(
+        3, integer(2), "One row in so many is kept back for reduced-error pruning."
     )
-    min_samples_leaf: int = count(
+    min_samples_leaf: int = parameter(
         2,
+        integer(1),
         "At least two branches of every split have this weight. Thresholds also leave a tenth of the rows, "
         "divided by the number of classes, on each side, but not more than 25.",
     )
@@ -121,8 +120,7 @@ class C45Classifier(Classifies, Tabular):
     class_weight: Any = parameter(None, *CLASS_WEIGHT)
     random_state: Any = parameter(
         None,
-        "an integer, a RandomState or None",
-        anything,
+        RANDOM_STATE,
         "Decides which rows are kept back for reduced-error pruning. Nothing else is random.",
     )
 
@@ -252,6 +250,13 @@ class C45Classifier(Classifies, Tabular):
         self.tree_ = tree
         return self
 
+    def _keep_member(
+        self, ensemble: Any, trees: _engine.C45Forest, position: int, columns: np.ndarray | None
+    ) -> Self:
+        """Become one of the trees of an ensemble, of some columns or all."""
+        schema = ensemble.schema_ if columns is None else ensemble.schema_.only(columns)
+        return self._keep_tree(trees.tree(position, columns), schema, ensemble._task)
+
     def _settings(self) -> _engine.C45Settings:
         """Return the parameters as the engine takes them. It holds rows out itself for many trees."""
         settings = _engine.C45Settings()
@@ -275,16 +280,16 @@ class C45Classifier(Classifies, Tabular):
         arrays = self.tree_.arrays()
         nodes: dict[int, TreeNode] = {}
         # Children have higher numbers than their parents.
-        for number in reversed(range(self.tree_.n_nodes)):
-            node = self._leaf_in_words(arrays["distribution"][number])
+        for place in reversed(range(self.tree_.n_nodes)):
+            node = self._leaf_in_words(arrays["distribution"][place])
             empty = replace(node, weight=0.0, errors=0.0)
             children = tuple(
                 replace(nodes.pop(child, empty), condition=condition)
                 for child, condition in zip(
-                    branches_of(arrays, number).tolist(), self._conditions(arrays, number), strict=True
+                    branches_of(arrays, place).tolist(), self._conditions(arrays, place), strict=True
                 )
             )
-            nodes[number] = replace(node, children=children)
+            nodes[place] = replace(node, children=children)
         return nodes[0]
 
     def _leaf_in_words(self, counts: np.ndarray) -> TreeNode:

@@ -15,31 +15,20 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from committee import _engine
+from committee.learners import tree_parameters
 from committee.learners.single_tree import SingleTree, importances_of
 from committee.learners.training_data import Training, read_training
 from committee.learners.tree_export import TreeNode
-from committee.learners.tree_parameters import (
-    ANY_SIZE,
-    CATEGORICAL_FEATURES,
-    CCP_ALPHA,
-    CLASS_CRITERION,
-    CLASS_WEIGHT,
-    MAX_DEPTH,
-    MAX_FEATURES,
-    MAX_LEAF_NODES,
-    MIN_IMPURITY_DECREASE,
-    MIN_SAMPLES_LEAF,
-    MIN_SAMPLES_SPLIT,
-    MIN_WEIGHT_FRACTION_LEAF,
-    MONOTONIC_CST,
-    NUMBER_CRITERION,
-    TREE_SEED,
-    cart_parameters_of,
-    draw_seed,
-    limits_of,
-)
 from committee.learners.voter import Classifies, Regresses
-from committee.parameters import check_parameters, choice, declared, either, integer, one_of, parameter, share
+from committee.parameters import (
+    check_parameters,
+    declared,
+    either,
+    integer,
+    one_of,
+    parameter,
+    share,
+)
 from committee.running import n_threads
 from committee.saving import saved
 
@@ -54,19 +43,19 @@ class LimitedTree(SingleTree):
         The number of columns tried at a node.
     """
 
-    max_depth: int | None = parameter(None, *MAX_DEPTH)
-    min_samples_split: int | float = parameter(2, *MIN_SAMPLES_SPLIT)
-    min_samples_leaf: int | float = parameter(1, *MIN_SAMPLES_LEAF)
-    min_weight_fraction_leaf: float = parameter(0.0, *MIN_WEIGHT_FRACTION_LEAF)
-    random_state: Any = parameter(None, *TREE_SEED)
-    categorical_features: Any = parameter("from_dtype", *CATEGORICAL_FEATURES)
+    max_depth: int | None = parameter(None, *tree_parameters.MAX_DEPTH)
+    min_samples_split: int | float = parameter(2, *tree_parameters.MIN_SAMPLES_SPLIT)
+    min_samples_leaf: int | float = parameter(1, *tree_parameters.MIN_SAMPLES_LEAF)
+    min_weight_fraction_leaf: float = parameter(0.0, *tree_parameters.MIN_WEIGHT_FRACTION_LEAF)
+    random_state: Any = parameter(None, *tree_parameters.TREE_SEED)
+    categorical_features: Any = parameter("from_dtype", *tree_parameters.CATEGORICAL_FEATURES)
 
     def _grow_parameters(self, training: Training) -> _engine.GrowParameters:
         raise NotImplementedError
 
     def _grow_whole(self, training: Training) -> tuple[_engine.GrownForest, np.ndarray]:
         grow = self._grow_parameters(training)
-        return training.grow_tree(grow, draw_seed(self.random_state), n_threads(None))
+        return training.grow_tree(grow, tree_parameters.draw_seed(self.random_state), n_threads(None))
 
     def _grow(self, training: Training) -> tuple[_engine.Forest, np.ndarray, np.ndarray]:
         grown, has_missing = self._grow_whole(training)
@@ -77,14 +66,14 @@ class LimitedTree(SingleTree):
 class DecisionTree(LimitedTree):
     """What the classifier and the regressor of CART share."""
 
-    max_features: int | float | str | None = parameter(None, *MAX_FEATURES)
-    max_leaf_nodes: int | None = parameter(None, *MAX_LEAF_NODES)
-    min_impurity_decrease: float = parameter(0.0, *MIN_IMPURITY_DECREASE)
-    ccp_alpha: float = parameter(0.0, *CCP_ALPHA)
-    monotonic_cst: Any = parameter(None, *MONOTONIC_CST)
-    splitter: str = choice(
+    max_features: int | float | str | None = parameter(None, *tree_parameters.MAX_FEATURES)
+    max_leaf_nodes: int | None = parameter(None, *tree_parameters.MAX_LEAF_NODES)
+    min_impurity_decrease: float = parameter(0.0, *tree_parameters.MIN_IMPURITY_DECREASE)
+    ccp_alpha: float = parameter(0.0, *tree_parameters.CCP_ALPHA)
+    monotonic_cst: Any = parameter(None, *tree_parameters.MONOTONIC_CST)
+    splitter: str = parameter(
         "best",
-        ("best", "random"),
+        one_of("best", "random"),
         '"best" takes the best threshold of a column, "random" draws one, as extra-trees do.',
     )
 
@@ -114,7 +103,7 @@ class DecisionTree(LimitedTree):
         return Bunch(ccp_alphas=alphas, impurities=impurities)
 
     def _grow_parameters(self, training: Training) -> _engine.GrowParameters:
-        grow = cart_parameters_of(self, training)
+        grow = tree_parameters.cart_parameters_of(self, training)
         grow.random_thresholds = self.splitter == "random"
         return grow
 
@@ -144,8 +133,8 @@ class DecisionTreeClassifier(Classifies, DecisionTree):
     (3, 0.96)
     """
 
-    criterion: str = parameter("gini", *CLASS_CRITERION)
-    class_weight: Any = parameter(None, *CLASS_WEIGHT)
+    criterion: str = parameter("gini", *tree_parameters.CLASS_CRITERION)
+    class_weight: Any = parameter(None, *tree_parameters.CLASS_WEIGHT)
 
 
 @saved
@@ -163,7 +152,7 @@ class DecisionTreeRegressor(Regresses, DecisionTree):
     array([1.5, 5.5])
     """
 
-    criterion: str = parameter("squared_error", *NUMBER_CRITERION)
+    criterion: str = parameter("squared_error", *tree_parameters.NUMBER_CRITERION)
 
 
 @declared
@@ -176,15 +165,14 @@ class RandomTree(LimitedTree):
 
     max_features: int | float | str | None = parameter(
         "auto",
-        'an integer >= 1, a float in (0, 1], "auto", "sqrt", "log2" or None',
-        either(integer(1, ANY_SIZE), share(whole=True), one_of("auto", "sqrt", "log2", None)),
+        either(integer(1, tree_parameters.ANY_SIZE), share(whole=True), one_of("auto", "sqrt", "log2", None)),
         'How many columns, drawn anew at every node, are tried for a split; "auto" is int(log2(n_columns) + '
         "1), a float is a share of all, None is all of them. If none of the drawn has a positive gain, "
         "others are tried.",
     )
 
     def _grow_parameters(self, training: Training) -> _engine.GrowParameters:
-        grow = limits_of(self, training)
+        grow = tree_parameters.limits_of(self, training)
         grow.criterion = "entropy" if training.n_classes > 0 else "squared_error"
         grow.needs_gain = True
         return grow
@@ -206,7 +194,7 @@ class RandomTreeClassifier(Classifies, RandomTree):
     1.0
     """
 
-    class_weight: Any = parameter(None, *CLASS_WEIGHT)
+    class_weight: Any = parameter(None, *tree_parameters.CLASS_WEIGHT)
 
 
 @saved
@@ -235,7 +223,7 @@ class DecisionStump(SingleTree):
         1 for the column of the split; all 0 if there is none.
     """
 
-    categorical_features: Any = parameter("from_dtype", *CATEGORICAL_FEATURES)
+    categorical_features: Any = parameter("from_dtype", *tree_parameters.CATEGORICAL_FEATURES)
 
     def _grow(self, training: Training) -> tuple[_engine.Forest, np.ndarray, np.ndarray]:
         binned = training.bin(n_threads(None))
@@ -279,9 +267,9 @@ class DecisionStumpClassifier(Classifies, DecisionStump):
     array(['low', 'high'], dtype='<U4')
     """
 
-    criterion: str = choice(
+    criterion: str = parameter(
         "entropy",
-        ("entropy", "error"),
+        one_of("entropy", "error"),
         "What the split should lower: the information that is needed to tell the class, or the weight of the "
         "misclassified rows.",
     )

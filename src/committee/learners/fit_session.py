@@ -14,7 +14,8 @@ from committee.running import Work
 from committee.running.deadline import has_deadline, is_time_up
 
 try:
-    from sklearn.callback import CallbackSupportMixin, with_callbacks
+    from sklearn.callback import CallbackSupportMixin as CallbackSupportMixin
+    from sklearn.callback import with_callbacks as with_callbacks
 except ImportError:
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
@@ -29,16 +30,6 @@ except ImportError:
 
         return called
 
-
-__all__ = [
-    "CallbackSupportMixin",
-    "FitFrame",
-    "TaskCalls",
-    "hook_of",
-    "task_calls",
-    "telling",
-    "with_callbacks",
-]
 
 Fitted = Callable[[], dict[str, Any]]
 

@@ -1,9 +1,19 @@
-"""The trees of an ensemble as estimators of their own."""
+"""The trees of an ensemble as fitted estimators, and the mean of the importances of members."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any, overload
+
+import numpy as np
+from sklearn.base import clone
+
+
+def take_member(ensemble: Any, trees: Any, position: int) -> Any:
+    """Make a tree of an ensemble a fitted estimator, of the columns that it has seen."""
+    columns = getattr(ensemble, "_columns", None)
+    seen = None if columns is None else columns[position]
+    return clone(ensemble.estimator_)._keep_member(ensemble, trees, position, seen)
 
 
 class Members(Sequence[Any]):
@@ -12,9 +22,9 @@ class Members(Sequence[Any]):
     Parameters
     ----------
     ensemble : fitted estimator
-    n_members : int
-    take : callable
-        Makes the member at a position: take(ensemble, position).
+    trees : the engine's forest
+    take : callable, default=take_member
+        Makes the member at a position: take(ensemble, trees, position).
 
     Examples
     --------
@@ -24,11 +34,11 @@ class Members(Sequence[Any]):
     (<3 members of RandomForestClassifier>, 1)
     """
 
-    def __init__(self, ensemble: Any, n_members: int, take: Callable[[Any, int], Any]) -> None:
-        self.ensemble, self.n_members, self.take = ensemble, n_members, take
+    def __init__(self, ensemble: Any, trees: Any, take: Callable[[Any, Any, int], Any] = take_member) -> None:
+        self.ensemble, self.trees, self.take = ensemble, trees, take
 
     def __len__(self) -> int:
-        return self.n_members
+        return int(self.trees.n_trees)
 
     @overload
     def __getitem__(self, index: int) -> Any: ...
@@ -37,8 +47,26 @@ class Members(Sequence[Any]):
     def __getitem__(self, index: int | slice) -> Any:
         positions = range(len(self))[index]
         if isinstance(positions, range):
-            return [self.take(self.ensemble, position) for position in positions]
-        return self.take(self.ensemble, positions)
+            return [self[position] for position in positions]
+        return self.take(self.ensemble, self.trees, positions)
 
     def __repr__(self) -> str:
         return f"<{len(self)} members of {type(self.ensemble).__name__}>"
+
+
+def shares_by_member(importances: np.ndarray) -> np.ndarray:
+    """Rescale the importances of each member to sum to 1, unless all are 0."""
+    totals = importances.sum(axis=1, keepdims=True)
+    return importances / np.where(totals > 0, totals, 1.0)
+
+
+def mean_importances(importances: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
+    """Return the weighted mean of the members' shares. It sums to 1, or is all 0.
+
+    Examples
+    --------
+    >>> mean_importances(np.array([[1.0, 3.0], [0.0, 0.0]]))
+    array([0.25, 0.75])
+    """
+    mean = np.average(shares_by_member(importances), axis=0, weights=weights)
+    return mean / mean.sum() if mean.sum() > 0 else mean

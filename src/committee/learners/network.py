@@ -5,25 +5,24 @@ In: a table and a class or a number for each row. Out: parameters of a few small
 
 from __future__ import annotations
 
-import math
 from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from committee.learners.network_training import N_ROUNDS, NetworkRows, Plan, learn
+from committee.learners.network_training import N_ROUNDS, NetworkRows, Schedule, learn
 from committee.learners.training_data import seen_table, training_of
 from committee.learners.tree_parameters import CATEGORICAL_FEATURES, CLASS_WEIGHT, N_JOBS, VERBOSE
 from committee.learners.voter import Classifies, Regresses, Tabular
 from committee.parameters import (
-    anything,
+    RANDOM_STATE,
+    Constraint,
     check_parameters,
-    count,
     declared,
     either,
     integer,
-    is_number,
+    number,
     one_of,
     parameter,
 )
@@ -63,31 +62,30 @@ class Network(Tabular):
 
     hidden_layer_sizes: Any = parameter(
         (64, 64),
-        "a tuple of integers from 1 to 65536",
-        are_layers,
+        Constraint("a tuple of integers from 1 to 65536", are_layers),
         "The number of units in each hidden layer. An empty tuple gives a linear model of the inputs.",
     )
-    n_estimators: int = count(
+    n_estimators: int = parameter(
         8,
+        integer(1),
         "How many networks are averaged. Each is kept from a part of the rows, one in so many; a single one "
         "sees all rows and takes all steps.",
     )
-    n_bins: int = count(
+    n_bins: int = parameter(
         8,
+        integer(1),
         "A column of numbers has an input for each of so many bins, which says how far the number has come "
         "in it; so the network can bend at quantiles of the column. 1 gives the number alone. Columns share "
         "about 1,024 of them.",
     )
     learning_rate: float = parameter(
         0.05,
-        "a number > 0",
-        lambda value: is_number(value) and 0 < value < math.inf,
+        number(0, closed="neither"),
         "The largest size of a step of AdamW, as a share of the size that weights begin with. It rises and "
         "falls in four cycles, each about twice as long as the one before.",
     )
     max_steps: int | str = parameter(
         "auto",
-        'an integer >= 1 or "auto"',
         either(integer(1), one_of("auto")),
         'How many steps each network takes at most. "auto" is 2,500, but at least 6 and at most 200 passes '
         "through the rows. Fewer are taken after a cycle of the learning rate without any gain, and if time "
@@ -95,22 +93,17 @@ class Network(Tabular):
     )
     batch_size: int | str = parameter(
         "auto",
-        'an integer >= 1 or "auto"',
         either(integer(1), one_of("auto")),
         'How many rows a step looks at. "auto" is half of the rows, but at most 64.',
     )
     dropout: float = parameter(
-        0.2,
-        "a number in [0, 1)",
-        lambda value: is_number(value) and 0 <= value < 1,
-        "The share of the units that are left out, at random, in each step.",
+        0.2, number(0, 1, closed="left"), "The share of the units that are left out, at random, in each step."
     )
     categorical_features: Any = parameter("from_dtype", *CATEGORICAL_FEATURES)
     n_jobs: int | None = parameter(None, *N_JOBS)
     random_state: Any = parameter(
         None,
-        "an integer, a RandomState or None",
-        anything,
+        RANDOM_STATE,
         "The seed. The same seed gives the same networks on any number of threads, None others each time.",
     )
     verbose: int = parameter(0, *VERBOSE)
@@ -136,26 +129,26 @@ class Network(Tabular):
         rng = check_random_state(self.random_state)
         rows = NetworkRows.of(training, int(self.n_bins))
         folds = rows.folds(int(self.n_estimators), rng)
-        plan = self._plan(rows, int(rng.randint(LARGEST_SEED)))
+        schedule = self._schedule(rows, int(rng.randint(LARGEST_SEED)))
         name = type(self).__name__
         with Work("rounds", name, N_ROUNDS, is_limit=True, verbose=int(self.verbose)) as work:
-            learnt = learn(rows, folds, plan, n_threads(self.n_jobs), work)
+            learnt = learn(rows, folds, schedule, n_threads(self.n_jobs), work)
         scaling = None if isinstance(training.task, Classification) else rows.scaling
         self._network = NetworkDecider(
-            rows.encoding, tuple(plan.hidden), learnt.parameters, training.task.n_outputs, scaling
+            rows.encoding, tuple(schedule.hidden), learnt.parameters, training.task.n_outputs, scaling
         )
         self.n_steps_, self.loss_curve_ = learnt.n_steps, learnt.losses
         self._keep_task(table.schema, training.task)
         self._data = training.data
         return self
 
-    def _plan(self, rows: NetworkRows, seed: int) -> Plan:
+    def _schedule(self, rows: NetworkRows, seed: int) -> Schedule:
         batch_size = int(np.clip(rows.n_rows // 2, 1, MOST_IN_BATCH))
         if not isinstance(self.batch_size, str):
             batch_size = int(self.batch_size)
         in_epoch = max(1, rows.n_rows // batch_size)
         n_steps = int(np.clip(N_STEPS, LEAST_EPOCHS * in_epoch, MOST_EPOCHS * in_epoch))
-        return Plan(
+        return Schedule(
             hidden=[int(each) for each in self.hidden_layer_sizes],
             n_members=int(self.n_estimators),
             batch_size=batch_size,

@@ -1,9 +1,8 @@
-"""How networks learn: the rows, steps whose size follows a schedule, and the moment at which they are best.
+"""Train networks: prepare the rows, set the learning rate of each step, and stop early.
 
-In: a `Training` and a `Plan`. Out: `Learnt`, the parameters that did best on rows that each network was kept
-from. The engine takes the steps; here it is said how large they are, and when to stop. The order of the rows
-comes from what is in them, and a row of weight 2 is there twice: so neither the order in which they were
-given nor how a row is repeated changes a bit of what is learnt.
+In: a `Training` and a `Schedule`. Out: `Learnt`, the parameters with the lowest loss on the rows that each
+network did not see. The engine takes the steps. Rows are sorted by their content, and a row of weight 2 is
+repeated. So neither the order of the table nor the way to repeat a row changes a bit of the result.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ N_ROUNDS = 30
 # A look at the held-out rows costs no more, in rows, than this share of the steps of a round; but the ends of
 # cycles are always looked at.
 COST_OF_LOOKS = 0.75
-# The first steps tell how long one takes, if there is a deadline; the plan then uses this share of the time.
+# With a deadline, the first steps are timed, and all steps together use this share of the time.
 N_TIMED = 5
 TIME_USED = 0.8
 # The share of every label that is spread over all classes, which keeps networks from being too sure.
@@ -167,7 +166,7 @@ def mixed(bits: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Schedule:
     """What is decided before the first step.
 
     Parameters
@@ -214,7 +213,9 @@ class Learnt:
     losses: np.ndarray
 
 
-def learn(rows: NetworkRows, folds: np.ndarray | None, plan: Plan, n_threads: int, work: Work) -> Learnt:
+def learn(
+    rows: NetworkRows, folds: np.ndarray | None, schedule: Schedule, n_threads: int, work: Work
+) -> Learnt:
     """Let networks learn until the held-out rows say that they get no better, or the time is up.
 
     Parameters
@@ -222,7 +223,7 @@ def learn(rows: NetworkRows, folds: np.ndarray | None, plan: Plan, n_threads: in
     rows : NetworkRows
     folds : ndarray of int32 of shape (n_rows,), or None
         The network that each row is kept from; None: all networks see all rows, and take all steps.
-    plan : Plan
+    schedule : Schedule
     n_threads : int
     work : Work
         Is told how many rounds are done.
@@ -233,28 +234,28 @@ def learn(rows: NetworkRows, folds: np.ndarray | None, plan: Plan, n_threads: in
         rows.numbers,
         rows.weights,
         np.full(rows.n_rows, -1, dtype=np.int32) if folds is None else folds,
-        plan.hidden,
+        schedule.hidden,
         rows.start,
-        plan.n_members,
+        schedule.n_members,
         len(rows.classes) > 0,
-        plan.batch_size,
+        schedule.batch_size,
         WEIGHT_DECAY,
         LABEL_SMOOTHING if len(rows.classes) else 0.0,
-        plan.seed,
+        schedule.seed,
     )
-    n_steps = steps_in_time(training, plan, n_threads)
+    n_steps = steps_in_time(training, schedule, n_threads)
     best, best_at, cycle_began = training.parameters(), 0, 0
     losses: list[float] = []
     for n_rounds, (begin, end) in enumerate(rounds_of(n_steps), start=1):
         if begin == end:
             continue
-        rates = plan.learning_rate * cyclic((np.arange(begin, end) + 0.5) / n_steps)
-        training.advance(rates, plan.dropout, n_threads)
+        rates = schedule.learning_rate * cyclic((np.arange(begin, end) + 0.5) / n_steps)
+        training.advance(rates, schedule.dropout, n_threads)
         is_end, is_over = ends_cycle(n_rounds), is_time_up()
         if folds is None:
             best, best_at = training.parameters(), end
             work.report(n_rounds)
-        elif is_end or is_over or rows.n_rows <= COST_OF_LOOKS * plan.rows_seen(end - begin):
+        elif is_end or is_over or rows.n_rows <= COST_OF_LOOKS * schedule.rows_seen(end - begin):
             loss = training.held_out_loss(n_threads)
             if loss < min(losses, default=np.inf):
                 best, best_at = training.parameters(), end
@@ -268,16 +269,16 @@ def learn(rows: NetworkRows, folds: np.ndarray | None, plan: Plan, n_threads: in
     return Learnt(best, best_at, np.array(losses))
 
 
-def steps_in_time(training: _engine.NetworkTraining, plan: Plan, n_threads: int) -> int:
-    """The steps of a plan, or fewer if there is a deadline: steps of rate 0 show how long one takes."""
+def steps_in_time(training: _engine.NetworkTraining, schedule: Schedule, n_threads: int) -> int:
+    """The steps of a schedule, or fewer if there is a deadline: steps of rate 0 show how long one takes."""
     if seconds_left() is None:
-        return plan.n_steps
+        return schedule.n_steps
     began = time.perf_counter()
-    training.advance(np.zeros(N_TIMED), plan.dropout, n_threads)
+    training.advance(np.zeros(N_TIMED), schedule.dropout, n_threads)
     of_a_step = (time.perf_counter() - began) / N_TIMED
     left = max(0.0, seconds_left() or 0.0)
-    n_steps = int(np.clip(TIME_USED * left / of_a_step, 1, plan.n_steps))
-    if n_steps < plan.n_steps:
+    n_steps = int(np.clip(TIME_USED * left / of_a_step, 1, schedule.n_steps))
+    if n_steps < schedule.n_steps:
         note_cut()
     return n_steps
 

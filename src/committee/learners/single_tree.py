@@ -67,6 +67,24 @@ class SingleTree(Voter):
             self.max_features_ = columns_of(self.max_features, self.n_features_in_)
         return self
 
+    def _keep_member(
+        self, ensemble: Any, trees: _engine.Forest, position: int, columns: np.ndarray | None
+    ) -> Self:
+        """Become one of the trees of an ensemble, of some columns or all. It has no weights of rows."""
+        tree = _engine.take_trees(trees, position, position + 1)
+        schema, has_missing = ensemble.schema_, ensemble._has_missing
+        self._importances, self._weight_unit = ensemble._importances[position], np.nan
+        if columns is not None:
+            tree, schema, has_missing = (
+                _engine.on_columns(tree, columns),
+                schema.only(columns),
+                has_missing[columns],
+            )
+            self._importances = self._importances[columns]
+        if hasattr(self, "max_features"):
+            self.max_features_ = columns_of(self.max_features, schema.n_columns)
+        return self._keep(tree, schema, ensemble._task, has_missing)
+
     def _grow(self, training: Training) -> tuple[_engine.Forest, np.ndarray, np.ndarray]:
         """Return the tree, the importances of the columns, and which of them some row has no value in."""
         raise NotImplementedError

@@ -12,8 +12,9 @@ from sklearn.utils import check_random_state
 from committee import _engine
 from committee.learners.training_data import NO_LIMIT, Training
 from committee.parameters import (
+    RANDOM_STATE,
+    Constraint,
     Declaration,
-    anything,
     either,
     integer,
     is_boolean,
@@ -32,100 +33,88 @@ from committee.table import Schema
 ANY_SIZE = math.inf
 
 CLASS_CRITERION: Declaration = (
-    '"gini", "entropy", "log_loss" or "gain_ratio"',
     one_of("gini", "entropy", "log_loss", "gain_ratio"),
     'What a split should lower. "log_loss" is another name of "entropy". "gain_ratio" takes, of the columns '
     "of at least average gain of information, the one with the highest ratio of gain to the information of "
     "the split itself.",
 )
 NUMBER_CRITERION: Declaration = (
-    '"squared_error" or "poisson"',
     one_of("squared_error", "poisson"),
     "What a split should lower: the squared error, or half the Poisson deviance, for y >= 0.",
 )
 CLASS_WEIGHT: Declaration = (
-    'None, "balanced" or a dict of label to weight',
-    either(one_of(None, "balanced"), is_mapping),
+    either(one_of(None, "balanced"), Constraint("a dict of label to weight", is_mapping)),
     'Weights of the classes, multiplied with those of the rows. "balanced" makes them inverse to the number '
     "of rows of each class, whatever `sample_weight` is. A class that the dict leaves out weighs 1.",
 )
 CATEGORICAL_FEATURES: Declaration = (
-    '"from_dtype", a mask, or a list of indices or names',
-    anything,
+    Constraint('"from_dtype", a mask, or a list of indices or names'),
     "Columns to take as categories beside those whose dtype says so.",
 )
 N_JOBS: Declaration = (
-    "an integer other than 0, or None",
-    optional(lambda value: is_integer(value) and value != 0),
+    Constraint(
+        "an integer other than 0, or None", lambda value: value is None or (is_integer(value) and value != 0)
+    ),
     "The number of threads, which changes nothing but the time. None and -1 are all cores (None is one in "
     "scikit-learn), -2 is one fewer.",
 )
 RUNNER: Declaration = (
-    '"serial", "threads", "processes" or a Runner',
-    either(one_of("serial", "threads", "processes"), lambda value: isinstance(value, Runner)),
+    either(
+        one_of("serial", "threads", "processes"),
+        Constraint("a Runner", lambda value: isinstance(value, Runner)),
+    ),
     "Where members are fitted that are not of the engine. It changes nothing but the time.",
 )
 
 
 VERBOSE: Declaration = (
-    "an integer >= 0 or a boolean",
-    either(integer(0), is_boolean),
+    either(integer(0), Constraint("a boolean", is_boolean)),
     "Whether to show how far the fit is: as a bar in terminals and notebooks if rich is installed, else on "
     "stderr.",
 )
 MAX_DEPTH: Declaration = (
-    "an integer >= 1 or None",
     optional(integer(1, ANY_SIZE)),
     "How many splits there may be between the root and a leaf. None sets no limit.",
 )
 MIN_SAMPLES_SPLIT: Declaration = (
-    "an integer >= 2 or a float in (0, 1]",
     either(integer(2, ANY_SIZE), share(whole=True)),
     "How many rows a node must have to be split, whatever they weigh; a float is a share of all rows that "
     "weigh something.",
 )
 MIN_SAMPLES_LEAF: Declaration = (
-    "an integer >= 1 or a float in (0, 1)",
     either(integer(1, ANY_SIZE), share(whole=False)),
     "How many rows a leaf must have, whatever they weigh; a float is a share of all rows that weigh "
     "something.",
 )
 MIN_WEIGHT_FRACTION_LEAF: Declaration = (
-    "a number in [0, 0.5]",
     number(0, 0.5),
     "The share of the weight of all rows that a leaf must have.",
 )
 MAX_FEATURES: Declaration = (
-    'an integer >= 1, a float in (0, 1], "sqrt", "log2" or None',
     either(integer(1, ANY_SIZE), share(whole=True), one_of("sqrt", "log2", None)),
     "How many columns, drawn anew at every node, are tried for a split; a float is a share of all, None is "
     "all of them. If none of the drawn can be split, others are tried.",
 )
 TREE_SEED: Declaration = (
-    "an integer, a RandomState or None",
-    anything,
+    RANDOM_STATE,
     "The seed. The same seed gives the same trees on any number of threads. None draws a new seed on every "
     "fit.",
 )
 MAX_LEAF_NODES: Declaration = (
-    "an integer >= 2 or None",
     optional(integer(2, ANY_SIZE)),
     "How many leaves a tree may have: the splits that lower the impurity most are made first. None sets no "
     "limit.",
 )
 MIN_IMPURITY_DECREASE: Declaration = (
-    "a number >= 0",
     number(0),
     "By how much a split must lower the impurity, times the node's share of the weight.",
 )
 CCP_ALPHA: Declaration = (
-    "a number >= 0",
     number(0),
     "Minimal cost-complexity pruning cuts subtrees that lower the impurity by less than this per leaf.",
 )
 MONOTONIC_CST: Declaration = (
-    "None, a value of -1, 0 or 1 for each column, or a dict of names to such values",
-    anything,
+    Constraint("None, a value of -1, 0 or 1 for each column, or a dict of names to such values"),
     "1: the prediction (the probability of the second of two classes) may only rise with the column. -1: it "
     "may only fall. 0, and columns that a dict leaves out: no constraint.",
 )

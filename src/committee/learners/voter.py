@@ -84,6 +84,9 @@ class Tabular(Saveable, BaseEstimator):
 
     def _keep_task(self, schema: Schema, task: Classification | Regression) -> None:
         keep_schema(self, schema)
+        self._keep_classes(task)
+
+    def _keep_classes(self, task: Classification | Regression) -> None:
         self._task = task
         if isinstance(task, Classification):
             self.classes_ = task.classes

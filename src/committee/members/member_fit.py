@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from committee.combining.metadata_routing import arguments, request
 from committee.learners.voter import Tabular
-from committee.parameters import check_parameters, declared, parameter
+from committee.parameters import Constraint, check_parameters, declared, parameter
 from committee.saving import Fields, Saveable, saved
 from committee.saving.format.file_errors import require
 from committee.table.input_types import ArrayLike, TableLike
@@ -135,7 +135,10 @@ class NumberedLabels(ClassifierMixin, Saveable, BaseEstimator):
     """
 
     estimator: BaseEstimator = parameter(
-        None, "a classifier", lambda value: hasattr(value, "fit"), "What is fitted.", kw_only=False
+        None,
+        Constraint("a classifier", lambda value: hasattr(value, "fit")),
+        "What is fitted.",
+        kw_only=False,
     )
 
     def fit(

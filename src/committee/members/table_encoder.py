@@ -109,13 +109,11 @@ class TableEncoder(TransformerMixin, Saveable, BaseEstimator):
 
     max_categories: int = parameter(
         32,
-        "an integer >= 1",
         integer(1),
         "How many values of a category have a column: the most frequent, the first of equal ones.",
     )
     scaling: str = parameter(
         "standard",
-        '"standard" or "robust"',
         one_of("standard", "robust"),
         'What becomes of numbers. "standard": the mean is 0 and the standard deviation 1. "robust": the '
         "median is 0 and the quartiles lie 1 apart, and what is far outside is drawn in, to less than 3 "

@@ -8,7 +8,7 @@ import numpy as np
 
 from committee.members.member_votes import Task
 from committee.saving import Data
-from committee.saving.saveable import fingerprint
+from committee.saving.model_file import fingerprint
 from committee.table import Schema, read
 from committee.table.input_types import ArrayLike, TableLike
 from committee.table.raw_column import is_missing, is_reordered, match_columns

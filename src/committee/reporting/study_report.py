@@ -15,7 +15,6 @@ import numpy as np
 from committee.charts.style import Chart
 from committee.evaluating.comparison import Comparison
 from committee.evaluating.study.study import Study
-from committee.extensions import extends
 from committee.reporting.chart_files import FORMATS, require_renderer, save_pictures
 from committee.reporting.pair_charts import comparison_matrix, pairwise_scatter
 from committee.reporting.rank_charts import critical_difference_diagram, rank_boxes
@@ -85,7 +84,6 @@ def write_report(
     return Report(place, [*files, place])
 
 
-@extends(Study, "report")
 def report(
     study: Study,
     folder: str | os.PathLike[str],

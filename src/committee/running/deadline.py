@@ -1,7 +1,7 @@
-"""Who wants to end work, beside Ctrl-C: another thread, or the clock.
+"""Ways to end long work besides Ctrl-C: another thread, or a deadline.
 
-The engine calls `check` on the thread that has called it, about every 50 ms of a long call. What it raises
-ends the call. Work in rounds or trees asks `is_time_up` after each of them, and ends with those it has.
+The engine calls `check` on the calling thread about every 50 ms of a long call. An exception of `check` ends
+the call. Work in rounds or trees calls `is_time_up` after each of them, and keeps the finished ones.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Deadline:
-    """When work is to end.
+    """The time at which work ends.
 
     Parameters
     ----------
     at : float
-        By the monotonic clock.
+        The time of the monotonic clock.
     cut : threading.Event
-        Set when work leaves something out for it.
+        Set when work skips something because of the deadline.
     """
 
     at: float
@@ -36,12 +36,12 @@ DEADLINE: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
 
 @contextmanager
 def stopped_by(event: threading.Event) -> Iterator[None]:
-    """End long work within the block, by a KeyboardInterrupt, soon after the event is set.
+    """Raise a KeyboardInterrupt in long work within the block soon after an event is set.
 
     Parameters
     ----------
     event : threading.Event
-        Another thread sets it.
+        The event that another thread sets.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def stopped_by(event: threading.Event) -> Iterator[None]:
 
 
 def check() -> None:
-    """Raise if the work of this context is to end."""
+    """Raise if another thread has stopped the work of this context."""
     event = EVENT.get()
     if event is not None and event.is_set():
         raise KeyboardInterrupt("The work was stopped from another thread.")
@@ -73,12 +73,12 @@ def check() -> None:
 
 @contextmanager
 def ended_after(seconds: float | None) -> Iterator[None]:
-    """Let forests, boosters and networks within the block end, with what they have, after some seconds.
+    """End fits of forests, boosters and networks within the block after some seconds, and keep the models.
 
     Parameters
     ----------
     seconds : float, or None
-        None: they take as long as they take.
+        None sets no limit.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def ended_after(seconds: float | None) -> Iterator[None]:
 
 @contextmanager
 def half_of_the_time() -> Iterator[None]:
-    """Leave half of the time, if there is a deadline, for what comes after the block."""
+    """Use only half of the time until the deadline, if there is one, for the block."""
     whole = DEADLINE.get()
     with ended_by(None if whole is None else Deadline((time.monotonic() + whole.at) / 2, whole.cut)):
         yield
@@ -102,7 +102,7 @@ def half_of_the_time() -> Iterator[None]:
 
 @contextmanager
 def ended_by(deadline: Deadline | None) -> Iterator[None]:
-    """Let work within the block end by a deadline."""
+    """Set the deadline of the work within the block."""
     token = DEADLINE.set(deadline)
     try:
         yield
@@ -111,18 +111,18 @@ def ended_by(deadline: Deadline | None) -> Iterator[None]:
 
 
 def has_deadline() -> bool:
-    """Whether the work of this context is to end by the clock."""
+    """Return whether the work of this context has a deadline."""
     return DEADLINE.get() is not None
 
 
 def seconds_left() -> float | None:
-    """How much time the work of this context has left; None if it takes as long as it takes."""
+    """Return the time until the deadline of this context; None without a deadline."""
     deadline = DEADLINE.get()
     return None if deadline is None else deadline.at - time.monotonic()
 
 
 def is_time_up() -> bool:
-    """Whether the work of this context has had its time. Who is told so leaves out the rest."""
+    """Return whether the deadline of this context has passed. The caller then skips the rest of its work."""
     deadline = DEADLINE.get()
     if deadline is None or time.monotonic() < deadline.at:
         return False
@@ -131,14 +131,14 @@ def is_time_up() -> bool:
 
 
 def note_cut() -> None:
-    """Note that work of this context plans less than it would without a deadline."""
+    """Record that the work of this context does less than it would without a deadline."""
     deadline = DEADLINE.get()
     if deadline is not None:
         deadline.cut.set()
 
 
 def was_cut() -> bool:
-    """Whether work of this context may have left something out for want of time.
+    """Return whether the work of this context may have skipped something because of its deadline.
 
     Examples
     --------

@@ -1,42 +1,32 @@
-"""Runners of this process: one task after the other, or in threads; and a runner by its name.
+"""Runners of this process: tasks run one after the other, or in threads. Nothing is copied.
 
-Nothing is copied. In threads, what frees the interpreter's lock is parallel.
+Threads run Python code in parallel only where it releases the interpreter's lock.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextvars import Context, ContextVar
+from contextvars import ContextVar
 from functools import partial
-from typing import Any
 
 from committee.running.process_runner import ProcessRunner
 from committee.running.resources import TASK_THREADS, BlasLimit, ThreadLimit, allowed_cores
-from committee.running.runner import Runner, Task, TaskError, failure
-from committee.running.shared_values import Handle, Held, with_values
-from committee.running.worker_pool import Abandoned, Order, PooledRunner, abandon, configured
+from committee.running.runner import Order, Runner, Task, TaskError, failure
+from committee.running.shared_values import Handle, with_values
+from committee.running.worker_pool import Abandoned, PooledRunner, abandon, configured
 
 
 class SerialRunner(Runner):
-    """Runs a task when its result is waited for, with all cores for its own threads."""
+    """A runner that runs a task when the caller waits for its result. The task may use all cores."""
 
     def __init__(self) -> None:
         super().__init__(n_workers=1, threads_per_worker=allowed_cores())
+        self._task_type = SerialTask
 
-    def put(self, value: object) -> Held:
-        """Share a value with all tasks."""
-        self._check_open()
-        return Held(value)
-
-    def submit(
-        self, function: Callable[..., object], /, *args: object, name: str | None = None, **kwargs: object
-    ) -> Task:
-        """Remember a task until it is waited for."""
-        task = self._task(function, name, _LaterTask)
-        assert isinstance(task, _LaterTask)
-        task.prepare(self, self._context(name), function, *args, **kwargs)
-        return task
+    def _start(self, order: Order) -> None:
+        assert isinstance(order.task, SerialTask)
+        order.task.runner, order.task.order = self, order
 
     def as_completed(self, tasks: Iterable[Task]) -> Iterator[Task]:
         """Run the tasks and yield each."""
@@ -46,55 +36,37 @@ class SerialRunner(Runner):
 
     def first_completed(self, tasks: Iterable[Task], seconds: float | None = None) -> Task | None:
         """Run the first of some tasks and return it."""
-        task = min(tasks, key=lambda each: each.index, default=None)
-        if task is not None:
-            task.exception()
-        return task
-
-    def close(self) -> None:
-        """Run no more tasks."""
-        self._is_closed = True
+        return next(self.as_completed(sorted(tasks, key=lambda task: task.index)), None)
 
     def __reduce__(self) -> tuple[object, ...]:
         return SerialRunner, ()
 
 
-class _LaterTask(Task):
-    """A task that is done by whoever asks for its result."""
+class SerialTask(Task):
+    """A task that runs when the caller waits for its result."""
 
-    _call: Any = None
-
-    def prepare(
-        self,
-        runner: Runner,
-        context: Context,
-        function: Callable[..., object],
-        /,
-        *args: object,
-        **kwargs: object,
-    ) -> None:
-        """Say what is to be done."""
-        self._call = runner, context, function, args, kwargs
+    runner: Runner
+    order: Order | None = None
 
     def result(self, timeout: float | None = None) -> object:
-        """What the function returns."""
+        """Return what the function returns."""
         self._run()
         return super().result(timeout)
 
     def exception(self, timeout: float | None = None) -> BaseException | None:
-        """What the function raises, if it does."""
+        """Return the exception that the function raises; None if it raises none."""
         self._run()
         return super().exception(timeout)
 
     def _run(self) -> None:
-        if self._call is None or self.done():
+        if self.order is None or self.done():
             return
-        (runner, context, function, args, kwargs), self._call = self._call, None
-        if runner._is_closed:
-            return self.settle(error=TaskError(f"{self}, did not run: its runner was closed."))
+        order, self.order = self.order, None
+        if self.runner._is_closed:
+            return order.refuse("its runner was closed")
         self.set_running_or_notify_cancel()
         try:
-            result = context.run(function, *with_values(args), **with_values(kwargs))
+            result = order.context.run(order.function, *with_values(order.args), **with_values(order.kwargs))
         except KeyboardInterrupt:
             self.settle(error=TaskError(f"{self}, did not end: it was interrupted."))
             raise
@@ -104,42 +76,32 @@ class _LaterTask(Task):
             self.settle(result)
 
 
-# The runners in whose tasks we are.
+# The runners in whose tasks the current code runs.
 _inside: ContextVar[tuple[object, ...]] = ContextVar("inside", default=())
 
 
 class ThreadRunner(PooledRunner):
-    """Runs tasks in threads.
+    """A runner that runs tasks in threads.
 
     Parameters
     ----------
     n_workers : int, default=None
-        None and -1 are all cores that may be used, and there are never more.
+        At most the number of cores that this process may use, which is meant by None and -1.
     """
 
     def __init__(self, n_workers: int | None = None) -> None:
         self._mark = object()
-        super().__init__(n_workers, lambda n_threads: partial(_ThreadDesk, n_threads, self._mark))
+        super().__init__(n_workers, lambda n_threads: partial(ThreadExecutor, n_threads, self._mark))
         self._blas = BlasLimit(self.threads_per_worker)
 
-    def put(self, value: object) -> Held:
-        """Share a value with all tasks."""
-        self._check_open()
-        return Held(value)
-
-    def submit(
-        self, function: Callable[..., object], /, *args: object, name: str | None = None, **kwargs: object
-    ) -> Task:
-        """Let a function be called in a thread."""
+    def _start(self, order: Order) -> None:
         if self._mark in _inside.get():
             raise RuntimeError(
                 "A task cannot wait for a thread of its own runner. Make a runner inside the task."
             )
-        task = self._task(function, name)
         self._blas.begin()
-        task.add_done_callback(self._blas.end)
-        self._pool.add(Order(task, function, args, kwargs, self._context(name)))
-        return task
+        order.task.add_done_callback(self._blas.end)
+        self._pool.add(order)
 
     def as_completed(self, tasks: Iterable[Task]) -> Iterator[Task]:
         """Yield tasks as they end."""
@@ -149,21 +111,21 @@ class ThreadRunner(PooledRunner):
             self._blas.release()
 
     def close(self) -> None:
-        """End all that has not ended. A thread in a call that cannot be interrupted ends after that call."""
+        """End all unfinished tasks. A call that cannot be interrupted runs to its end in its thread."""
         super().close()
         self._blas.release()
 
 
-class _ThreadDesk:
-    """Does orders in the thread itself."""
+class ThreadExecutor:
+    """The executor of a pool thread that calls functions in the thread itself."""
 
     def __init__(self, n_threads: int, mark: object) -> None:
         self.limit = ThreadLimit(n_threads)
         self.mark = mark
         self.thread: int | None = None
 
-    def do(self, order: Order) -> object:
-        """Call the function with the context of the caller."""
+    def execute(self, order: Order) -> object:
+        """Call the function in the context of the caller."""
         self.thread = threading.get_ident()
         self.limit.hold_openmp()
         self.limit.hold_joblib()
@@ -181,29 +143,28 @@ class _ThreadDesk:
         return order.function(*with_values(order.args), **with_values(order.kwargs))
 
     def stop(self) -> None:
-        """Ask the thread to leave its task at its next step in Python."""
+        """Make the thread leave its task at its next step in Python."""
         if self.thread is not None:
             abandon(self.thread)
 
     def close(self) -> None:
-        """Leave nothing behind: there is nothing but the thread."""
+        """Release nothing: the executor has no resources besides its thread."""
 
 
 def runner(kind: str | Runner = "threads", n_workers: int | None = None) -> Runner:
-    """Make a runner, or use one that is there.
+    """Make a runner by its name, or wrap an existing one.
 
     Parameters
     ----------
     kind : {"serial", "threads", "processes"} or Runner, default="threads"
-        "serial" runs a task when its result is waited for. "threads" suits tasks that release the
-        interpreter's lock, as our estimators and most of scikit-learn's trees and linear algebra do, and
-        copies nothing. "processes" suits all others: what goes to a task and what it returns is copied, but
-        for what `put` shares by memory map. A Runner is used as it is, and whoever made it closes it.
+        "serial" runs a task when the caller waits for its result. "threads" copies nothing, and suits tasks
+        that release the interpreter's lock, as our estimators and most of scikit-learn's trees and linear
+        algebra do. "processes" suits all other tasks: it copies arguments and results, except the values that
+        `put` shares by memory map. The caller closes a Runner that it passes.
     n_workers : int, default=None
-        How many tasks run at the same time. None and -1 are as many as there are cores that this process may
-        use (by affinity, control group and OMP_NUM_THREADS), -2 is one fewer. There are never more than
-        cores, and each task may use its share of them for threads. Inside a task, the cores are those of the
-        task.
+        The number of tasks that run at the same time, at most one per core. None and -1 use all cores that
+        this process may use (by affinity, control group and OMP_NUM_THREADS); -2 uses one fewer. Each task
+        may use its share of the cores for threads. In a task, only the cores of the task count.
 
     Returns
     -------
@@ -219,15 +180,14 @@ def runner(kind: str | Runner = "threads", n_workers: int | None = None) -> Runn
     if isinstance(kind, Runner):
         if n_workers is not None:
             raise ValueError(
-                "n_workers is for a runner that is made by its name. A Runner has its own number of workers."
+                "n_workers is only for a runner that is made by its name. A Runner has its own number of "
+                "workers. Leave n_workers out."
             )
         kind._check_open()
-        return _Lent(kind)
+        return LentRunner(kind)
     if kind == "serial":
         if n_workers not in (None, 1) or isinstance(n_workers, bool):
-            raise ValueError(
-                f"n_workers must be 1 or None where tasks run one after the other. Got {n_workers!r}."
-            )
+            raise ValueError(f"n_workers must be 1 or None for the serial runner. Got {n_workers!r}.")
         return SerialRunner()
     if kind not in ("threads", "processes"):
         raise ValueError(f'runner must be "serial", "threads", "processes" or a Runner. Got {kind!r}.')
@@ -235,7 +195,7 @@ def runner(kind: str | Runner = "threads", n_workers: int | None = None) -> Runn
 
 
 def runner_of(kind: str | Runner, n_jobs: int | None) -> Runner:
-    """The runner of something that has `n_jobs`: the number of workers, where the kind leaves a choice.
+    """Make the runner of an estimator; `n_jobs` is the number of workers if the kind allows more than one.
 
     Examples
     --------
@@ -247,31 +207,32 @@ def runner_of(kind: str | Runner, n_jobs: int | None) -> Runner:
     return runner(kind, n_jobs if leaves_choice else None)
 
 
-class _Lent(Runner):
-    """Another's runner: leaving it does not close it."""
+class LentRunner(Runner):
+    """The runner of another owner, who closes it. Closing this one only ends its own use."""
 
     def __init__(self, lender: Runner) -> None:
         super().__init__(lender.n_workers, lender.threads_per_worker)
         self._lender = lender
 
     def put(self, value: object) -> Handle:
+        """Share a value through the lent runner."""
         self._check_open()
         return self._lender.put(value)
 
     def submit(
         self, function: Callable[..., object], /, *args: object, name: str | None = None, **kwargs: object
     ) -> Task:
+        """Submit a function call to the lent runner."""
         self._check_open()
         return self._lender.submit(function, *args, name=name, **kwargs)
 
     def as_completed(self, tasks: Iterable[Task]) -> Iterator[Task]:
+        """Yield tasks as they end."""
         return self._lender.as_completed(tasks)
 
     def first_completed(self, tasks: Iterable[Task], seconds: float | None = None) -> Task | None:
+        """Wait until one of some tasks has ended, and return it."""
         return self._lender.first_completed(tasks, seconds)
 
-    def close(self) -> None:
-        self._is_closed = True
-
     def __reduce__(self) -> tuple[object, ...]:
-        return _Lent, (self._lender,)
+        return LentRunner, (self._lender,)

@@ -1,7 +1,7 @@
-"""What goes through the pipe between a runner and its processes: frames of bytes.
+"""Messages between a runner and its processes: frames of bytes.
 
-A value is pickled into a first frame; the arrays in it follow as frames of their own (protocol 5, out of
-band), so that they are not copied into the pickle. Whoever reads gets writable memory.
+The first frame is the pickle of a value. The arrays in the value follow as separate frames (protocol 5, out
+of band), so they are not copied into the pickle. The reader gets writable arrays.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ _number = struct.Struct("<Q")
 
 
 def dumps(value: object, reducers: Reducers | None = None) -> list[Frame]:
-    """A value as frames; `reducers` tell how objects of some types are pickled.
+    """Turn a value into frames; `reducers` define how objects of some types are pickled.
 
-    What pickle cannot name in another process, such as a class of a notebook, is sent by value with
-    cloudpickle, which joblib brings along. That is slower, so it comes second.
+    cloudpickle, which joblib installs, sends objects by value that pickle cannot name in another process,
+    such as a class of a notebook. It is slower, so pickle is tried first.
     """
     try:
         frames = _dumps(value, pickle.Pickler, copyreg.dispatch_table, reducers or {})
@@ -34,7 +34,7 @@ def dumps(value: object, reducers: Reducers | None = None) -> list[Frame]:
         is_whole = False
     if not is_whole:
         by_value = _cloudpickle().Pickler
-        # It would send what a text file holds instead of the file.
+        # cloudpickle would send the content of a text file instead of the file.
         reducers = {io.TextIOWrapper: _refuse, **(reducers or {})}
         frames = _dumps(value, by_value, by_value.dispatch_table, reducers)
     return frames
@@ -54,7 +54,7 @@ def _refuse(value: object) -> NoReturn:
 
 
 def loads(frames: Sequence[Frame]) -> Any:
-    """The value that was made into frames. Its arrays are views of them."""
+    """Return the value of frames. Its arrays are views of the frames."""
     return pickle.loads(frames[0], buffers=frames[1:])
 
 
@@ -68,7 +68,7 @@ def write(stream: IO[bytes], frames: Sequence[Frame]) -> None:
 
 
 def read(stream: IO[bytes]) -> list[Frame]:
-    """Read one message; EOFError if there will be none."""
+    """Read one message; raise an EOFError at the end of the stream."""
     n_frames = _number.unpack(_exactly(stream, _number.size))[0]
     lengths = struct.unpack(f"<{n_frames}Q", _exactly(stream, n_frames * _number.size))
     return [_exactly(stream, length) for length in lengths]
@@ -80,7 +80,7 @@ def _exactly(stream: IO[bytes], n_bytes: int) -> bytearray:
     while filled < n_bytes:
         n_more = stream.readinto(view[filled:])  # type: ignore[attr-defined]
         if not n_more:
-            raise EOFError("The other end of the pipe is gone.")
+            raise EOFError("The other end of the pipe is closed.")
         filled += n_more
     return memory
 
@@ -89,6 +89,6 @@ def _cloudpickle() -> ModuleType:
     try:
         import cloudpickle
     except ModuleNotFoundError:
-        # joblib before 1.6 carries a copy.
+        # joblib before 1.6 contains a copy.
         from joblib.externals import cloudpickle
     return cloudpickle

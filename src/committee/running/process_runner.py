@@ -1,15 +1,14 @@
-"""Tasks in processes of their own, each with an interpreter and a lock of its own.
+"""Tasks in other processes, each of which has its own interpreter and its own lock.
 
-Every thread of the pool has one process at its service and speaks with it through pipes, a task at a time.
-Why not an executor of loky's or of `concurrent.futures`: there, a process that dies takes down the pool and
-all that runs in it, and nobody can tell which task it was. Here it is known, and no other task is touched.
-What makes loky robust is kept: processes begin afresh instead of forking (after a fork, OpenMP hangs), the
-main script is not run again (so scripts need no guard), and what the main script or a notebook defines is
-sent by value.
+Each thread of the pool has one process, and communicates with it through pipes, one task at a time. In loky
+and in `concurrent.futures`, a process that dies ends the pool and all tasks in it, and the failing task is
+unknown. Here the failing task is known, and the others continue. The robust properties of loky are kept: a
+process is started instead of forked (OpenMP hangs after a fork), it does not run the main script again (so
+scripts need no guard), and definitions of the main script or a notebook are sent by value.
 
-A process leads a group of its own, so that Ctrl-C in the terminal reaches the caller alone, who ends the
-whole group. It ends by itself when the caller is gone, even in the midst of a task. What a task prints goes
-to stderr: stdout is the caller's.
+Each process leads its own process group, so Ctrl-C in the terminal reaches only the caller, which ends the
+whole group. A process ends itself when its caller has ended, even during a task. Tasks print to stderr,
+because stdout belongs to the caller.
 """
 
 from __future__ import annotations
@@ -22,22 +21,22 @@ import signal
 import subprocess
 import sys
 import threading
+import warnings
 import weakref
-from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 
 from committee.running import messages
-from committee.running.progress import RECEIVER, tell
+from committee.running.progress import RECEIVER, forward
 from committee.running.resources import environment_of
-from committee.running.runner import Task, TaskError, WorkerDiedError, failed, failure
-from committee.running.shared_values import Mapped, NotShared, live_keys
-from committee.running.worker_pool import Configuration, Order, PooledRunner, warning_filters
+from committee.running.runner import Order, Task, TaskError, WorkerDiedError, failed, failure
+from committee.running.shared_values import MemoryMap, NotShared, live_keys
+from committee.running.worker_pool import PooledRunner
 
 N_TRIES = 2
-# What an idle process may take to end by itself.
+# The time that an idle process gets to end itself.
 SECONDS_TO_END = 0.5
-# A death is mostly seen at once, and by then if the pipe stays open.
+# A dead process mostly closes its pipe. If another process keeps the pipe open, we look after this time.
 SECONDS_TO_NOTICE = 1
 
 BEGIN = """
@@ -49,121 +48,116 @@ main()
 
 
 class ProcessRunner(PooledRunner):
-    """Runs tasks in processes.
+    """A runner that runs tasks in processes.
 
     Parameters
     ----------
     n_workers : int, default=None
-        None and -1 are all cores that may be used, and there are never more.
+        At most the number of cores that this process may use, which is meant by None and -1.
     """
 
     def __init__(self, n_workers: int | None = None) -> None:
-        super().__init__(n_workers, lambda n_threads: partial(_ProcessDesk, n_threads))
-        self._surroundings: tuple[object, messages.Frame] = None, b""
-        self._handles: weakref.WeakSet[Mapped] = weakref.WeakSet()
+        super().__init__(n_workers, lambda n_threads: partial(ProcessExecutor, n_threads))
+        self._settings: tuple[object, messages.Frame] = None, b""
+        # The functions that delete the files of shared values.
+        self._closers: list[weakref.finalize] = []
 
-    def put(self, value: object) -> Mapped:
+    def put(self, value: object) -> MemoryMap:
         """Write a value into a file that all processes map."""
         self._check_open()
         try:
-            handle = Mapped(value)
+            handle = MemoryMap(value)
         except OSError:
             raise
         except Exception as error:
             raise failed(
                 f"A {type(value).__name__} cannot be shared with other processes: {error}", error
             ) from error
-        self._handles.add(handle)
+        self._closers = [*(each for each in self._closers if each.alive), handle.close]
         return handle
 
-    def submit(
-        self, function: Callable[..., object], /, *args: object, name: str | None = None, **kwargs: object
-    ) -> Task:
-        """Let a function be called in a process."""
-        task = self._task(function, name)
-        order = Order(task, function, args, kwargs, self._context(name))
+    def _start(self, order: Order) -> None:
         try:
-            order.sent.append(self._surroundings_frame(order.configuration))
-            order.sent.extend(messages.dumps((function, args, kwargs)))
+            order.sent.append(self._settings_frame(order))
+            order.sent.extend(messages.dumps((order.function, order.args, order.kwargs)))
         except NotShared as error:
-            raise failed(f"{task}, cannot be sent to another process: {error}", error) from error
+            raise failed(f"{order.task}, cannot be sent to another process: {error}", error) from error
         except Exception as error:
             raise failed(
-                f"{task}, cannot be sent to another process: {error}. "
-                "Give it what can be pickled, or use threads.",
+                f"{order.task}, cannot be sent to another process: {error}. "
+                "Pass arguments that can be pickled, or use threads.",
                 error,
             ) from error
         self._pool.add(order)
-        return task
 
-    def _surroundings_frame(self, configuration: Configuration) -> messages.Frame:
-        """scikit-learn's configuration and the filters of warnings, pickled again if they have changed."""
-        surroundings = configuration, warning_filters()
-        if surroundings != self._surroundings[0]:
-            (frame,) = messages.dumps(surroundings)
-            self._surroundings = surroundings, frame
-        return self._surroundings[1]
+    def _settings_frame(self, order: Order) -> messages.Frame:
+        """Pickle scikit-learn's configuration and the warning filters again if they have changed."""
+        settings = order.configuration, list(warnings.filters)
+        if settings != self._settings[0]:
+            (frame,) = messages.dumps(settings)
+            self._settings = settings, frame
+        return self._settings[1]
 
     def close(self) -> None:
-        """End all that has not ended, and leave neither a thread nor a process nor a file behind."""
+        """End all unfinished tasks, and release all threads, processes and files."""
         super().close()
         if self._process == os.getpid():
-            for handle in list(self._handles):
-                handle.close()
+            for delete_file in self._closers:
+                delete_file()
 
 
-class _ProcessDesk:
-    """Has orders done by a process of its own."""
+class ProcessExecutor:
+    """The executor of a pool thread that sends its orders to a process."""
 
     def __init__(self, n_threads: int) -> None:
         self.n_threads = n_threads
-        self.worker: _Worker | None = None
+        self.worker: Worker | None = None
         self.lock = threading.Lock()
         self.stopped = False
 
-    def do(self, order: Order) -> object:
-        """Ask the process; ask another one if it dies."""
-        how = ""
+    def execute(self, order: Order) -> object:
+        """Send the order to the process; send it to another process if the first one dies."""
+        death = ""
         for _ in range(N_TRIES):
             worker = self._ready_worker(order.task)
             try:
-                kind, *frames = worker.ask(order)
+                kind, *frames = worker.request(order)
             except TaskError:
                 worker.end()
                 raise
             except (EOFError, OSError):
-                how = worker.end()
+                death = worker.end()
             else:
-                return _answer(order.task, bytes(kind), frames)
-        raise WorkerDiedError(f"{order.task}, died with its process, and again when it was retried: {how}.")
+                return _result(order.task, bytes(kind), frames)
+        raise WorkerDiedError(f"{order.task}, died with its process, and again when it was retried: {death}.")
 
     def stop(self) -> None:
-        """End the process."""
+        """Kill the process."""
         with self.lock:
             self.stopped = True
             if self.worker is not None:
                 self.worker.kill()
 
     def close(self) -> None:
-        """Let the process end."""
+        """Let the process end itself."""
         if self.worker is not None:
             self.worker.close()
 
-    def _ready_worker(self, task: Task) -> _Worker:
+    def _ready_worker(self, task: Task) -> Worker:
         with self.lock:
             if self.stopped:
                 raise TaskError(f"{task}, did not end.")
             if self.worker is not None and not self.worker.is_alive():
-                # It has died between two tasks.
+                # The process has died between two tasks.
                 self.worker.end()
                 self.worker = None
             if self.worker is None:
-                self.worker = _Worker(self.n_threads)
+                self.worker = Worker(self.n_threads)
             return self.worker
 
 
-class _Worker:
-    """A process, and the pipes to it and from it."""
+class Worker:
+    """A process with its two pipes."""
 
     def __init__(self, n_threads: int) -> None:
         self.process = subprocess.Popen(
@@ -174,30 +168,30 @@ class _Worker:
             start_new_session=True,
         )
         assert self.process.stdin is not None and isinstance(self.process.stdout, io.BufferedReader)
-        # Nothing is buffered between the pipe and `_wait`.
+        # `_next_message` polls the pipe, so no buffer may hold a part of a message.
         self.requests, self.answers = self.process.stdin, self.process.stdout.raw
         self.pipes = self.process.stdin, self.process.stdout
 
     def is_alive(self) -> bool:
-        """Whether it could still answer."""
+        """Return whether the process runs."""
         if self.process.returncode is not None or not hasattr(os, "waitid"):
             return self.process.poll() is None
-        # It is not cleared away yet, so that its group cannot become another's.
+        # WNOWAIT keeps the id of the process in use, so no other process group can get it.
         return os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
 
-    def ask(self, order: Order) -> list[messages.Frame]:
-        """Send an order, pass on what it tells of its progress, and wait for the answer."""
-        is_heard = order.context.get(RECEIVER) is not None
-        messages.write(self.requests, [*messages.dumps((live_keys(), is_heard)), *order.sent])
+    def request(self, order: Order) -> list[messages.Frame]:
+        """Send an order, forward its progress events, and return the answer."""
+        has_receiver = order.context.get(RECEIVER) is not None
+        messages.write(self.requests, [*messages.dumps((live_keys(), has_receiver)), *order.sent])
         while (message := self._next_message())[0] == b"event":
             try:
-                order.context.run(tell, messages.loads(message[1:]))
+                order.context.run(forward, messages.loads(message[1:]))
             except BaseException as error:
                 raise failure(order.task, error) from error
         return message
 
     def _next_message(self) -> list[messages.Frame]:
-        """The next message. A process that dies may have forked others, which would keep the pipe open."""
+        """Return the next message, or raise if the process died, even if its children keep the pipe open."""
         if hasattr(select, "poll"):
             poll = select.poll()
             poll.register(self.answers, select.POLLIN)
@@ -207,7 +201,7 @@ class _Worker:
         return messages.read(self.answers)
 
     def kill(self) -> None:
-        """End the process, and all that it has begun, at once."""
+        """Kill the process and all processes that it has started."""
         if self.process.returncode is None:
             with suppress(ProcessLookupError, PermissionError):
                 if hasattr(os, "killpg"):
@@ -216,13 +210,13 @@ class _Worker:
                     self.process.kill()
 
     def end(self) -> str:
-        """Say how the process died, and clear away what it leaves."""
+        """Kill the process, release its resources, and describe how it ended."""
         self.kill()
         self._close_pipes()
-        return _how(self.process.wait())
+        return _cause_of_death(self.process.wait())
 
     def close(self) -> None:
-        """Let the process end by itself, or end it."""
+        """Wait until the process ends itself, or kill it."""
         self._close_pipes()
         try:
             self.process.wait(SECONDS_TO_END)
@@ -236,21 +230,21 @@ class _Worker:
                 pipe.close()
 
 
-def _answer(task: Task, kind: bytes, frames: list[messages.Frame]) -> object:
+def _result(task: Task, kind: bytes, frames: list[messages.Frame]) -> object:
     try:
         result = messages.loads(frames)
     except Exception as error:
-        raise failed(f"{task}, gave a result that cannot be read here: {error}", error) from error
+        raise failed(f"{task}, returned a result that cannot be read here: {error}", error) from error
     if kind == b"result":
         return result
-    cause, told, trace = result
-    raised = TaskError(f"{task}, failed. {told}") if cause is None else failure(task, cause)
+    cause, message, trace = result
+    raised = TaskError(f"{task}, failed. {message}") if cause is None else failure(task, cause)
     (cause or raised).add_note(f"In its process:\n{trace}")
     raise raised
 
 
-def _how(code: int) -> str:
-    """How a process ended, by its exit code."""
+def _cause_of_death(code: int) -> str:
+    """Describe how a process ended by its exit code."""
     if code >= 0:
         return f"exit code {code}"
     name = signal.Signals(-code).name if -code in signal.valid_signals() else str(-code)

@@ -1,8 +1,8 @@
-"""How far long work is: one stream of events, sent to one receiver.
+"""The progress of long work: one stream of events, sent to one receiver.
 
-Whatever takes long (trees, rounds, members, folds) is a `Work`, which sends an `Event` at its beginning, now
-and then, and at its end. Work within work knows what it is a part of. The events go to the receiver that
-`receiving` names, or to a display if `verbose` asks for one, or to nobody, which costs nothing.
+Long work (on trees, rounds, members, folds) is a `Work`, which sends an `Event` at its start, at intervals,
+and at its end. Nested work names the work that contains it. The receiver is the one of `receiving`, or else a
+display if `verbose` is set. Without a receiver, no event is made.
 """
 
 from __future__ import annotations
@@ -28,34 +28,34 @@ BAR_WIDTH = 16
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """How far some work is.
+    """The progress of some work.
 
     Parameters
     ----------
     what : {"cells", "members", "folds", "trees", "rounds", "restarts", "iterations", "bags", "draws"}
-        What is made or done.
+        The unit of the work.
     name : str
-        By whom: the name of the estimator.
+        The name of the estimator that does the work.
     n_done : int
-        How many are done, those of a fit before included.
+        The number of finished units, including those of an earlier fit.
     n_total : int or None
-        How many there will be, if that is known.
+        The number of units, if it is known.
     seconds : float
-        How long it has taken so far.
+        The time since the start of the work.
     score : float or None, default=None
-        How good it is so far, if that is known; more is better.
+        The score so far, if it is known; greater is better.
     is_limit : bool, default=False
-        Whether there may be fewer than `n_total` at the end.
+        Whether the work may end before `n_total` units.
     is_over : bool, default=False
-        Whether this is the last event of the work. It has come to its end, or was stopped.
+        Whether this is the last event of the work, which has finished or was stopped.
     within : tuple of str, default=()
-        What the work is a part of, the outermost first.
+        The work that contains this work, the outermost first.
     part : str or None, default=None
-        What was done last, if the parts of the work have names.
+        The name of the last finished unit, if units have names.
     seconds_left : float or None, default=None
-        How much longer it may take at most, if that is known.
+        The longest time that the work may still take, if it is known.
     shown : (str, float) or None, default=None
-        The score as people read it: a name, and a number that is positive for losses.
+        The score to display: a name, and a number that is positive for losses.
 
     Examples
     --------
@@ -95,13 +95,13 @@ WITHIN: ContextVar[tuple[str, ...]] = ContextVar("within", default=())
 
 @contextmanager
 def receiving(receiver: Receiver | None) -> Iterator[None]:
-    """Send the events of all work within the block to a receiver of your own, whatever `verbose` is.
+    """Send the events of all work within the block to your own receiver, for every value of `verbose`.
 
     Parameters
     ----------
     receiver : callable, or None
-        Called with each `Event`, on the thread that does the work. What it raises ends the work. None: nobody
-        receives them, and `verbose` decides.
+        Called with each `Event` on the thread that does the work. An exception of the receiver ends the work.
+        With None, `verbose` decides about a display.
 
     Examples
     --------
@@ -122,7 +122,7 @@ def receiving(receiver: Receiver | None) -> Iterator[None]:
 
 @contextmanager
 def within(*parts: str) -> Iterator[None]:
-    """Say what the work of the block is a part of: "member 3 (GaussianNB)", "fold 2".
+    """Name the work that contains the work of the block, such as "member 3 (GaussianNB)" or "fold 2".
 
     Examples
     --------
@@ -139,12 +139,12 @@ def within(*parts: str) -> Iterator[None]:
 
 
 @contextmanager
-def beside() -> Iterator[None]:
-    """Tell what begins in the block beside the part that the work is at: parts run side by side, by name.
+def side_by_side() -> Iterator[None]:
+    """Report work that starts in the block next to the current unit, because named units run in parallel.
 
     Examples
     --------
-    >>> with receiving(print), Work("folds", "Forest", 2), beside(), within("fold 2 of 2"):
+    >>> with receiving(print), Work("folds", "Forest", 2), side_by_side(), within("fold 2 of 2"):
     ...     with Work("trees", "Forest", 1):
     ...         pass  # doctest: +ELLIPSIS
     0 of 2 folds, 0.0 s
@@ -159,28 +159,28 @@ def beside() -> Iterator[None]:
         WITHIN.reset(token)
 
 
-def tell(event: Event) -> None:
-    """Pass on an event from elsewhere, such as another process, as one of the work at hand."""
+def forward(event: Event) -> None:
+    """Forward an event from another process as an event of the current work."""
     receiver = RECEIVER.get()
     if receiver is not None:
         receiver(replace(event, within=(*WITHIN.get(), *event.within)))
 
 
 class Work:
-    """Some long work: a context within which it is done. Work that begins there is told as a part of it.
+    """A context for long work, which sends its events. Work that starts in the context is reported as a part.
 
     Parameters
     ----------
     what, name, n_total, is_limit : see Event
     n_before : int, default=0
-        How many were done by a fit before.
+        The number of units that an earlier fit has finished.
     verbose : int, default=0
-        Whether a display is wanted if nobody else receives the events.
+        Whether to show a display if the events have no other receiver.
 
     Examples
     --------
     >>> with Work("trees", "RandomForestClassifier", 100) as work:
-    ...     work.tell(3)  # nobody listens
+    ...     work.report(3)  # without a receiver
     """
 
     def __init__(
@@ -220,11 +220,11 @@ class Work:
             self._send()
 
     @property
-    def is_heard(self) -> bool:
-        """Whether anybody receives the events."""
+    def has_receiver(self) -> bool:
+        """Whether the events have a receiver."""
         return self._receiver is not None
 
-    def tell(
+    def report(
         self,
         n_done: int,
         score: float | None = None,
@@ -233,11 +233,11 @@ class Work:
         seconds_left: float | None = None,
         shown: tuple[str, float] | None = None,
     ) -> None:
-        """Report how many are done, those of a fit before not counted, and how good it is so far."""
-        n_there = self._n_before + n_done
-        if self._receiver is not None and (n_there, score) != (self._event.n_done, self._event.score):
+        """Report the number of finished units, without those of an earlier fit, and the score so far."""
+        n_done += self._n_before
+        if self._receiver is not None and (n_done, score) != (self._event.n_done, self._event.score):
             self._event = replace(
-                self._event, n_done=n_there, score=score, part=part, seconds_left=seconds_left, shown=shown
+                self._event, n_done=n_done, score=score, part=part, seconds_left=seconds_left, shown=shown
             )
             WITHIN.set((*self._event.within, self._part()))
             self._send()
@@ -248,13 +248,13 @@ class Work:
             self._receiver(self._event)
 
     def _part(self) -> str:
-        """What begins now is a part of."""
+        """Return the name of the current unit."""
         of_all = "" if self._event.n_total is None else f" of {self._event.n_total}"
         return f"{self._event.what.removesuffix('s')} {self._event.n_done + 1}{of_all}"
 
 
 def display() -> Receiver:
-    """What suits the place: bars where rich is installed and can draw them, else lines.
+    """Return bars if rich is installed and can draw them, else lines.
 
     Examples
     --------
@@ -266,7 +266,7 @@ def display() -> Receiver:
         from rich.console import Console
 
         console = Console(stderr=True)
-        # In notebooks, rich draws with widgets.
+        # rich needs ipywidgets in notebooks.
         has_widgets = not console.is_jupyter or importlib.util.find_spec("ipywidgets") is not None
         if (console.is_terminal or console.is_jupyter) and has_widgets and not console.is_dumb_terminal:
             return Bars(console)
@@ -274,26 +274,26 @@ def display() -> Receiver:
 
 
 class Lines:
-    """A line on stderr now and then, and one at the end of all work.
+    """A display that writes lines to stderr at intervals, and one at the end of all work.
 
     Examples
     --------
-    >>> Lines()(Event("trees", "RandomForestClassifier", 1, 100, 0.0))  # too early for a line
+    >>> Lines()(Event("trees", "RandomForestClassifier", 1, 100, 0.0))  # the interval has not passed
     """
 
     def __init__(self) -> None:
-        self._told = time.monotonic()
+        self._written = time.monotonic()
 
     def __call__(self, event: Event) -> None:
-        """Write a line, unless one was written just before."""
+        """Write a line unless the last one is too recent."""
         is_last = event.is_over and not event.within
-        if is_last or time.monotonic() - self._told >= SECONDS_BETWEEN_LINES:
-            self._told = time.monotonic()
+        if is_last or time.monotonic() - self._written >= SECONDS_BETWEEN_LINES:
+            self._written = time.monotonic()
             print(f"committee: {event}", file=sys.stderr)
 
 
 class Bars:
-    """A bar for each work that goes on, drawn by rich. Those of work within work come and go.
+    """A display with one bar for each work in progress. rich draws the bars.
 
     Parameters
     ----------
@@ -308,18 +308,18 @@ class Bars:
             TextColumn("{task.description}", table_column=Column(no_wrap=True)),
             BarColumn(bar_width=BAR_WIDTH),
             TimeElapsedColumn(),
-            # It takes what the others leave.
+            # This column gets the remaining width.
             TextColumn("{task.fields[done]}", table_column=Column(no_wrap=True, ratio=1)),
             console=console,
             expand=True,
-            # A thread that draws would outlive an interruption; events come often enough.
+            # A drawing thread would not end on an interruption, and events are frequent enough.
             auto_refresh=False,
         )
         self._bars: dict[tuple[str, ...], TaskID] = {}
         self._drawn = 0.0
 
     def __call__(self, event: Event) -> None:
-        """Draw the bars anew, unless that was done just before."""
+        """Update the bars, and draw them unless the last picture is too recent."""
         bar = (*event.within, event.name, event.what)
         if not self._bars:
             for finished in list(self._progress.task_ids):
@@ -345,7 +345,7 @@ class Bars:
 
 
 def in_words(event: Event) -> str:
-    """How far some work is, beside its bar: what comes first is seen in a narrow window too.
+    """Describe the progress next to a bar, the most important words first, for narrow windows.
 
     Examples
     --------

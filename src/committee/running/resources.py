@@ -1,12 +1,11 @@
-"""What this process may use: cores and memory, as the machine, its control groups and its runner allow.
+"""The cores and the memory that this process may use: the limits of machine, control groups and runner.
 
-In: the `n_jobs` of an estimator. Out: a number of threads. The engine itself takes no more of them than it
-has work for.
+In: the `n_jobs` of an estimator. Out: a number of threads. The engine uses fewer threads for little work.
 
-A runner gives each of its tasks a number of threads. Inside the task `n_threads` answers no more than that,
-and the same limit holds for BLAS, for OpenMP, and for joblib, which scikit-learn's estimators use. A process
-gets it by its environment when it starts. A thread gets it by a context variable, and by what threadpoolctl
-and joblib can set for a thread.
+A runner gives each of its tasks a number of threads. In the task, `n_threads` returns at most this number,
+and the same limit applies to BLAS, to OpenMP, and to joblib, which scikit-learn's estimators use. A process
+gets the limit from its environment when it starts. A thread gets it from a context variable, and from the
+settings that threadpoolctl and joblib have for each thread.
 """
 
 from __future__ import annotations
@@ -32,27 +31,26 @@ TASK_THREADS: ContextVar[int | None] = ContextVar("task_threads", default=None)
 CONTROL_GROUPS = Path("/sys/fs/cgroup")
 OWN_GROUPS = Path("/proc/self/cgroup")
 MEMORY, STATUS, RESET_PEAK = map(Path, ("/proc/meminfo", "/proc/self/status", "/proc/self/clear_refs"))
-# The option of glibc for pieces that are mapped one by one, and how many bytes such a piece has.
+# glibc maps each piece of memory of at least this number of bytes separately; the other is the option for it.
 MMAP_THRESHOLD, LARGE_PIECE = -3, 2**22
 NO_QUOTA = 2**31
-# Every thread has memory of its own, and no machine has as many cores.
+# Each thread needs memory, and no machine has as many cores.
 MOST_THREADS = 1024
 
 
 def n_threads(n_jobs: int | None) -> int:
-    """The number of threads that `n_jobs` asks for.
+    """Return the number of threads for a value of `n_jobs`.
 
     Parameters
     ----------
     n_jobs : int or None
-        None and -1 are all cores that this process may use: its affinity, the quota of its control group and
-        the environment variable OMP_NUM_THREADS limit them. -2 is one fewer, and so on; there is always one,
-        and there are never more than 1024.
+        None and -1 mean all cores that this process may use: its affinity, the quota of its control group and
+        the environment variable OMP_NUM_THREADS limit them. -2 means one fewer, and so on.
 
     Returns
     -------
     int
-        Inside a task of a runner it is at most the runner's `threads_per_worker`, whatever is asked for.
+        At least 1 and at most 1024; in a task of a runner, at most the runner's `threads_per_worker`.
 
     Examples
     --------
@@ -70,17 +68,17 @@ def n_threads(n_jobs: int | None) -> int:
 
 
 def share_cores(n_workers: int | None) -> tuple[int, int]:
-    """How many workers there will be, and how many threads each of them may use.
+    """Divide the cores among workers.
 
     Parameters
     ----------
     n_workers : int or None
-        None and -1 are as many as there are cores, -2 is one fewer, and so on. There are never more than
-        cores.
+        The number of workers, at most one per core. None and -1 mean all cores, -2 one fewer, and so on.
 
     Returns
     -------
     tuple of (int, int)
+        The number of workers, and the number of threads that each of them may use.
 
     Examples
     --------
@@ -97,30 +95,30 @@ def share_cores(n_workers: int | None) -> tuple[int, int]:
 
 
 def allowed_cores() -> int:
-    """The cores that the caller may use: those of the process, and inside a task those of the task."""
+    """Return the number of cores that the caller may use: those of its task, or else those of the process."""
     task_threads = TASK_THREADS.get()
     return usable_cores() if task_threads is None else min(task_threads, usable_cores())
 
 
 def usable_cores() -> int:
-    """The cores that this process may use, at least one."""
-    # The affinity is Linux's; os.cpu_count tells what other systems know.
+    """Return the number of cores that this process may use, at least one."""
+    # Only Linux has an affinity.
     affinity = getattr(os, "sched_getaffinity", None)
     cores = len(affinity(0)) if affinity else os.cpu_count() or 1
-    asked = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
-    if asked.isdecimal() and int(asked) > 0:
-        cores = min(cores, int(asked))
+    limit = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    if limit.isdecimal() and int(limit) > 0:
+        cores = min(cores, int(limit))
     return max(1, min(cores, quota(CONTROL_GROUPS, OWN_GROUPS)))
 
 
 @functools.cache
 def quota(groups: Path, own_groups: Path) -> int:
-    """The cores that the process's control groups allow, rounded up; a large number if they set no quota."""
+    """Return the cores that the control groups allow, rounded up; `NO_QUOTA` without a quota."""
     return min(map(quota_of_folder, folders_of("cpu", groups, own_groups)))
 
 
 def quota_of_folder(folder: Path) -> int:
-    """The cores that one control group allows, of version 2 (cpu.max) or 1 (cpu.cfs_*)."""
+    """Return the cores that one control group allows, of version 2 (cpu.max) or 1 (cpu.cfs_*)."""
     words = read(folder / "cpu.max").split()
     if not words:
         words = [read(folder / f"cpu.cfs_{name}_us").strip() for name in ("quota", "period")]
@@ -130,7 +128,7 @@ def quota_of_folder(folder: Path) -> int:
 
 
 def available_bytes() -> float:
-    """The memory this process may still take: what the machine has and its control groups allow.
+    """Return the free memory for this process, by the machine and its control groups.
 
     Examples
     --------
@@ -141,7 +139,7 @@ def available_bytes() -> float:
 
 
 class PeakMemory:
-    """The memory of this process from now on: what it takes at most, and what it keeps.
+    """The memory that this process allocates from now on.
 
     Examples
     --------
@@ -153,22 +151,22 @@ class PeakMemory:
     """
 
     def __init__(self) -> None:
-        # Linux forgets the peak so far when it is told to; elsewhere only a higher peak is seen.
+        # Linux resets the peak on request. On other systems, only a higher peak is visible.
         with suppress(OSError):
             RESET_PEAK.write_text("5")
         self._before = resident_bytes("VmRSS")
 
     def peak(self) -> float:
-        """The bytes that were taken at most."""
+        """Return the largest number of bytes that were allocated at the same time."""
         return max(0.0, resident_bytes("VmHWM") - self._before)
 
     def growth(self) -> float:
-        """The bytes that are still taken."""
+        """Return the number of bytes that are still allocated."""
         return max(0.0, resident_bytes("VmRSS") - self._before)
 
 
 def resident_bytes(name: str) -> float:
-    """The memory of this process now, VmRSS, or at most, VmHWM; the latter for both where Linux is not."""
+    """Return the current (VmRSS) or the peak memory (VmHWM) of this process; only the peak without Linux."""
     for line in read(STATUS).splitlines():
         if line.startswith(name):
             return float(line.split()[1]) * 1024
@@ -177,11 +175,10 @@ def resident_bytes(name: str) -> float:
 
 
 def give_back_at_once() -> None:
-    """Let this process give large pieces of memory back to the system as soon as they are free.
+    """Return large pieces of memory to the system as soon as they are free.
 
-    glibc keeps a piece of up to 32 MB for later, once one like it was freed: of a large table, several copies
-    of every column. It is a setting of the whole process, so it is for programs, not for a library. Other C
-    libraries stay as they are.
+    glibc keeps freed pieces of up to 32 MB for later, which may be several copies of each column of a large
+    table. The setting applies to the whole process, so only programs should call this. It affects only glibc.
     """
     set_option = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
     if set_option is not None:
@@ -189,7 +186,7 @@ def give_back_at_once() -> None:
 
 
 def machine_bytes(memory: Path) -> float:
-    """The free memory of the machine, or all it has where that is not told; infinity if nothing is."""
+    """Return the free memory of the machine, or else its whole memory, or else infinity."""
     for line in read(memory).splitlines():
         name, _, amount = line.partition(":")
         if name == "MemAvailable":
@@ -200,12 +197,12 @@ def machine_bytes(memory: Path) -> float:
 
 
 def allowed_bytes(groups: Path, own_groups: Path) -> float:
-    """What the process's control groups leave; infinity if they set no limit."""
+    """Return the free memory within the limits of the control groups; infinity without a limit."""
     return min(map(bytes_of_folder, folders_of("memory", groups, own_groups)))
 
 
 def bytes_of_folder(folder: Path) -> float:
-    """What one control group leaves, of version 2 (memory.max) or 1 (memory.limit_in_bytes)."""
+    """Return the free memory of one control group, of version 2 (memory.max) or 1 (memory.limit_in_bytes)."""
     for limit_name, used_name in (
         ("memory.max", "memory.current"),
         ("memory.limit_in_bytes", "memory.usage_in_bytes"),
@@ -217,15 +214,15 @@ def bytes_of_folder(folder: Path) -> float:
 
 
 def folders_of(controller: str, groups: Path, own_groups: Path) -> list[Path]:
-    """The folders of the groups that the process is in, of one controller ("cpu", "memory") and of all.
+    """Return the folders of the control groups of the process, of one controller and of all controllers.
 
     Parameters
     ----------
-    controller : str
+    controller : {"cpu", "memory"}
     groups : Path
-        Where the control groups are mounted. In a container, the process's own group may be mounted there.
+        The mount point of the control groups. In a container, it may be the group of the process itself.
     own_groups : Path
-        The file that names the groups of the process.
+        The file with the names of the groups of the process.
 
     Returns
     -------
@@ -242,7 +239,7 @@ def folders_of(controller: str, groups: Path, own_groups: Path) -> list[Path]:
 
 
 def read(path: Path) -> str:
-    """The text of a small file; nothing if it cannot be read."""
+    """Return the text of a small file; an empty text if it cannot be read."""
     try:
         return path.read_text(encoding="utf-8")
     except OSError:
@@ -264,16 +261,15 @@ VARIABLES = (
 
 
 def environment_of(n_threads: int) -> dict[str, str]:
-    """The environment variables that hold a new process to some threads."""
+    """Return the environment variables that limit the threads of a new process."""
     return dict.fromkeys(VARIABLES, str(n_threads))
 
 
 class BlasLimit:
-    """Holds BLAS in this process to some threads while tasks run in threads of it.
+    """A limit of the threads of BLAS in this process while tasks run in its threads.
 
-    BLAS libraries mostly have one setting for the whole process. threadpoolctl lets one thread change it and
-    give it back, so both are done by the thread that submits tasks and waits for them, and not by those that
-    run them.
+    Most BLAS libraries have one setting for the whole process, and the thread that changes it with
+    threadpoolctl must restore it. The thread that submits the tasks and waits for them does both.
 
     Parameters
     ----------
@@ -284,30 +280,30 @@ class BlasLimit:
         self.n_threads = n_threads
         self._lock = threading.Lock()
         self._n_tasks = 0
-        self._held: AbstractContextManager[object] | None = None
+        self._limit: AbstractContextManager[object] | None = None
 
     def begin(self) -> None:
-        """Tell that there is one more task."""
+        """Count one more task, and set the limit."""
         with self._lock:
             self._n_tasks += 1
-            if self._held is None:
-                self._held = _libraries("blas", len(sys.modules)).limit(limits=self.n_threads).__enter__()
+            if self._limit is None:
+                self._limit = _libraries("blas", len(sys.modules)).limit(limits=self.n_threads).__enter__()
 
     def end(self, task: object) -> None:
-        """Tell that a task has ended."""
+        """Count one task less."""
         with self._lock:
             self._n_tasks -= 1
 
     def release(self) -> None:
-        """Give the setting back, if all tasks have ended."""
+        """Remove the limit if all tasks have ended."""
         with self._lock:
-            if self._held is not None and self._n_tasks == 0:
-                self._held.__exit__(None, None, None)
-                self._held = None
+            if self._limit is not None and self._n_tasks == 0:
+                self._limit.__exit__(None, None, None)
+                self._limit = None
 
 
 class ThreadLimit:
-    """Holds what is set for each thread, OpenMP and joblib, to some threads.
+    """A limit of the threads of OpenMP and joblib, which have one setting for each thread.
 
     Parameters
     ----------
@@ -317,45 +313,42 @@ class ThreadLimit:
     def __init__(self, n_threads: int) -> None:
         self.n_threads = n_threads
         self._libraries: ThreadpoolController | None = None
-        self._knows_joblib = False
+        self._limits_joblib = False
 
     def hold_openmp(self) -> None:
-        """Hold the OpenMP libraries that have been loaded since the last call."""
+        """Limit the OpenMP libraries that were loaded since the last call."""
         libraries = _libraries("openmp", len(sys.modules))
         if libraries is not self._libraries:
             libraries.limit(limits=self.n_threads)
             self._libraries = libraries
 
     def hold_joblib(self) -> None:
-        """Hold joblib, once there is joblib."""
-        if not self._knows_joblib and "joblib" in sys.modules:
-            _hold_joblib(self.n_threads)
-            self._knows_joblib = True
+        """Limit joblib in this thread, if it is loaded, to `n_threads` threads for any `n_jobs`."""
+        if self._limits_joblib or "joblib" not in sys.modules:
+            return
+        from joblib import parallel_config
+        from joblib.parallel import ThreadingBackend
+
+        class LimitedBackend(ThreadingBackend):
+            def effective_n_jobs(self, n_jobs: int) -> int:
+                return min(n_threads, super().effective_n_jobs(n_jobs))
+
+        n_threads = self.n_threads
+        # Without a `with` statement, the setting applies as long as the thread runs.
+        parallel_config(backend=LimitedBackend() if n_threads > 1 else "sequential", n_jobs=n_threads)
+        self._limits_joblib = True
 
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Hold BLAS to one thread within the block: small matrices gain nothing by more, and wait for them."""
+    """Limit BLAS to one thread within the block, because more threads slow small matrix products down."""
     with _libraries("blas", len(sys.modules)).limit(limits=1):
         yield
 
 
 @functools.lru_cache(maxsize=2)
 def _libraries(kind: str, n_modules: int) -> ThreadpoolController:
-    """The libraries of a kind that are loaded: looked for again when modules have been imported."""
+    """Return the loaded libraries of a kind; search again when modules have been imported."""
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController().select(user_api=kind)
-
-
-def _hold_joblib(n_threads: int) -> None:
-    """Let joblib use threads in this thread, and no more than some, whatever `n_jobs` says."""
-    from joblib import parallel_config
-    from joblib.parallel import ThreadingBackend
-
-    class Held(ThreadingBackend):
-        def effective_n_jobs(self, n_jobs: int) -> int:
-            return min(n_threads, super().effective_n_jobs(n_jobs))
-
-    # Outside of a `with` it holds for as long as the thread lives.
-    parallel_config(backend=Held() if n_threads > 1 else "sequential", n_jobs=n_threads)

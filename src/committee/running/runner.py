@@ -1,45 +1,49 @@
-"""The one protocol by which work runs somewhere: here, in threads, in processes, on other machines.
+"""The protocol of runners: submit tasks to this thread, to other threads, to processes or to other machines.
 
-A task is a function and its arguments. Nothing is shared between tasks but what `put` shares, and all that a
-task returns comes back by value, so a runner may be anywhere. A task gets its seeds from whoever submits it,
-so that every runner gives the same results.
+A task is a function and its arguments. Tasks share only the values that `put` shares, and results are
+returned by value, so a runner may be anywhere. The caller passes all seeds, so every runner gives the same
+results.
 
-A `Task` is a future with the name and the index that errors show. What a task raises comes back as a
-`TaskError` that is of the raised type too, so `except ValueError` catches what a member's `fit` raises
-wherever it ran.
+A `Task` is a future with a name and an index for error messages. An exception in a task becomes a `TaskError`
+that is an instance of the raised type too, so `except ValueError` catches what the `fit` of a member raises
+on any runner.
 """
 
 from __future__ import annotations
 
 import itertools
 import os
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, InvalidStateError, wait
 from contextlib import suppress
 from contextvars import Context, copy_context
+from dataclasses import dataclass, field
 from functools import cache
 from queue import SimpleQueue
 from typing import Any
 
+from committee.running.messages import Frame
 from committee.running.progress import WITHIN
-from committee.running.shared_values import Handle
+from committee.running.shared_values import Handle, Reference
+
+Configuration = dict[str, object] | None
 
 _settled = itertools.count()
 
 
 class Task(Future):
-    """Something that a runner does: `result()` waits for what the function returns, `done()` does not wait.
+    """A function call that a runner executes, with the methods of `concurrent.futures.Future`.
 
-    Made by `Runner.submit`. `exception`, `cancel` and `add_done_callback` are those of
-    `concurrent.futures.Future`.
+    `Runner.submit` makes tasks. `result()` waits for the return value; `done()` does not wait.
 
     Parameters
     ----------
     name : str
-        What errors call it.
+        The name of the task in error messages.
     index : int
-        Its place in the order in which the runner was given its tasks.
+        The position among all tasks that the runner received.
 
     Examples
     --------
@@ -60,24 +64,22 @@ class Task(Future):
         return f"Task {self.index}, {self.name!r}"
 
     def settle(self, result: object = None, error: BaseException | None = None) -> None:
-        """Keep what came out, unless the task has ended before, as those of a closed runner have."""
+        """Set the result or the error, unless the task has ended before, as tasks of a closed runner have."""
         self._place = next(_settled)
-        try:
+        with suppress(InvalidStateError):
             if error is None:
                 self.set_result(result)
             else:
                 self.set_exception(error)
-        except InvalidStateError:
-            pass
 
 
 class TaskError(Exception):
-    r"""A task failed. It is also of the type that the task raised, which is its `__cause__`.
+    r"""The error of a failed task, also an instance of the type of its `__cause__`.
 
     Parameters
     ----------
     message : str
-        Names the task and the cause.
+        The name of the task and the cause.
 
     Examples
     --------
@@ -103,12 +105,12 @@ class TaskError(Exception):
 
 
 class WorkerDiedError(TaskError):
-    """The process of a task died, and that of its second try too.
+    """A task whose process died, and whose second try ended in the same way.
 
     Parameters
     ----------
     message : str
-        Names the task and how the process died.
+        The name of the task, and how the process died.
 
     Examples
     --------
@@ -128,13 +130,13 @@ class WorkerDiedError(TaskError):
 
 
 def failed(message: str, cause: BaseException | None) -> TaskError:
-    """A TaskError that is of the type of its cause too, if that is an ordinary exception."""
+    """Return a TaskError that is an instance of the type of its cause too, if the cause is an Exception."""
     error = TaskError(message)
     if isinstance(cause, TaskError):
         error = type(cause)(message)
     elif isinstance(cause, Exception):
         kind: Any = type(cause)
-        # Some types take no subclass, or cannot be made of a message.
+        # Some types allow no subclass, or cannot be made from a message.
         with suppress(Exception):
             error = _type_like(kind)(message)
     error.__cause__ = cause
@@ -142,18 +144,18 @@ def failed(message: str, cause: BaseException | None) -> TaskError:
 
 
 def failure(task: Task, cause: BaseException) -> TaskError:
-    """The error of a task whose function raised."""
-    told = type(cause).__name__
+    """Return the error of a task whose function raised."""
+    reason = type(cause).__name__
     with suppress(Exception):
-        told += f": {' '.join(str(cause).split())}" if str(cause) else "."
+        reason += f": {' '.join(str(cause).split())}" if str(cause) else "."
     if isinstance(cause, TaskError):
-        told = str(cause)  # it tells its own cause
-    return failed(f"{task}, failed. {told}", cause)
+        reason = str(cause)  # includes its own cause
+    return failed(f"{task}, failed. {reason}", cause)
 
 
 def in_order_of_completion(tasks: Iterable[Task]) -> Iterator[Task]:
-    """Tasks as they end, those that have ended before first; each waits for the next."""
-    # Copied and sorted at once: what ends meanwhile must not change places.
+    """Yield tasks as they end, first those that have ended already."""
+    # The tasks are sorted at once, because tasks that end during the sort would change places.
     ended: SimpleQueue[Any] = SimpleQueue()
     waiting = sorted(tasks, key=lambda task: task._place)
     for task in waiting:
@@ -164,7 +166,7 @@ def in_order_of_completion(tasks: Iterable[Task]) -> Iterator[Task]:
 
 @cache
 def _type_like(cause: Any) -> type[TaskError]:
-    # `__init__` is TaskError's, so that of the cause, which may need more, is never called.
+    # `__init__` is that of TaskError: the one of the cause may need more arguments.
     return type("TaskError", (TaskError, cause), {"__module__": __name__})
 
 
@@ -172,15 +174,56 @@ def _again(message: str, cause: BaseException | None) -> TaskError:
     return failed(message, cause)
 
 
+def sklearn_configuration() -> Configuration:
+    """Return scikit-learn's configuration in this thread; None if scikit-learn is not loaded."""
+    sklearn = sys.modules.get("sklearn")
+    return None if sklearn is None else sklearn.get_config()
+
+
+@dataclass(frozen=True, eq=False)
+class Order:
+    """A task with its function call.
+
+    Parameters
+    ----------
+    task : Task
+    function : callable
+    args : tuple
+    kwargs : dict
+        The order keeps a reference to the function and its arguments until the task has ended, so the values
+        that are shared with the task stay available.
+    context : Context
+        The context of the caller.
+    sent : list of bytes-like
+        The call as frames, if it is sent to another process.
+    configuration : dict or None
+        scikit-learn's configuration in the caller's thread.
+    """
+
+    task: Task
+    function: Callable[..., object]
+    args: tuple[object, ...]
+    kwargs: dict[str, object]
+    context: Context
+    sent: list[Frame] = field(default_factory=list)
+    configuration: Configuration = field(default_factory=sklearn_configuration)
+
+    def refuse(self, reason: str) -> None:
+        """Set an error that says that the task did not run."""
+        self.task.settle(error=TaskError(f"{self.task}, did not run: {reason}."))
+
+
 class Runner(ABC):
-    """Runs tasks. Made by `committee.running.runner`; a context manager that closes itself.
+    """The base class of all runners, which `committee.running.runner` makes.
+
+    A runner is a context manager that closes itself.
 
     Parameters
     ----------
     n_workers : int
-        How many tasks run at the same time.
+        The number of tasks that run at the same time.
     threads_per_worker : int
-        How many threads each of them may use: `n_threads` answers no more inside of a task.
+        The number of threads that each task may use. `n_threads` returns at most this number in a task.
 
     Examples
     --------
@@ -192,6 +235,8 @@ class Runner(ABC):
     [3, 1, [1, 2, 3]]
     """
 
+    _task_type: type[Task] = Task
+
     def __init__(self, n_workers: int, threads_per_worker: int) -> None:
         self.n_workers = n_workers
         self.threads_per_worker = threads_per_worker
@@ -199,67 +244,81 @@ class Runner(ABC):
         self._process = os.getpid()
         self._indices = itertools.count()
 
-    @abstractmethod
     def put(self, value: object) -> Handle:
         """Share a value with all tasks.
 
         Parameters
         ----------
         value : object
-            Tasks must not change it. The arrays in it are read-only to them.
+            Tasks must not change it. Its arrays are read-only in tasks.
 
         Returns
         -------
         Handle
-            To be given to tasks, at any depth of tuples, lists and dicts. The value is shared until the
-            runner is closed, or until nobody holds the handle any more and the tasks that got it have ended.
+            An argument for tasks, at any depth of tuples, lists and dicts. The value is shared until the
+            runner is closed, or until the handle is deleted and the tasks that received it have ended.
         """
+        self._check_open()
+        return Reference(value)
 
-    @abstractmethod
     def submit(
         self, function: Callable[..., object], /, *args: object, name: str | None = None, **kwargs: object
     ) -> Task:
-        """Let a function be called.
+        """Submit a function call.
 
         Parameters
         ----------
         function : callable
         *args, **kwargs : object
-            Its arguments. What is large and goes to many tasks belongs into `put`.
+            The arguments of the function. Share large values that many tasks need with `put`.
         name : str, default=None
-            What errors call the task; the name of the function if it is None.
+            The name of the task in error messages. None takes the name of the function.
 
         Returns
         -------
         Task
         """
+        self._check_open()
+        context = copy_context()
+        if name is None:
+            name = getattr(function, "__qualname__", type(function).__qualname__)
+        else:
+            # The progress of the task is reported under its name.
+            context.run(WITHIN.set, (*WITHIN.get(), name))
+        task = self._task_type(name, next(self._indices))
+        self._start(Order(task, function, args, kwargs, context))
+        return task
+
+    def _start(self, order: Order) -> None:
+        """Start a task, or queue it."""
+        raise NotImplementedError
 
     @abstractmethod
     def as_completed(self, tasks: Iterable[Task]) -> Iterator[Task]:
-        """Yield tasks as they end, waiting for the next.
+        """Yield tasks as they end.
 
-        Ctrl-C while waiting ends all tasks of the runner that have not ended. The results of the others stay.
+        Ctrl-C during the wait ends all unfinished tasks of the runner. The results of the others are kept.
         """
 
     def first_completed(self, tasks: Iterable[Task], seconds: float | None = None) -> Task | None:
-        """One of some tasks that has ended, waiting for the next to end, or None after some seconds.
+        """Wait until one of some tasks has ended, and return it; return None after some seconds.
 
-        A task that has begun in the waiting thread itself, as those of a serial runner do, is waited for.
+        A task that runs in the waiting thread, as in a serial runner, runs to its end.
         """
         tasks = list(tasks)
         done = wait(tasks, timeout=seconds, return_when=FIRST_COMPLETED).done
         return next((task for task in tasks if task in done), None)
 
     def gather(self, tasks: Iterable[Task]) -> list[Any]:
-        """The results of tasks, in the order of the tasks. The first failure is raised when it happens."""
+        """Return the results of tasks in the order of the tasks. The first failure is raised at once."""
         tasks = list(tasks)
         for task in self.as_completed(tasks):
             task.result()
         return [task.result() for task in tasks]
 
-    @abstractmethod
     def close(self) -> None:
-        """End all that has not ended and leave nothing behind. Results that are there stay."""
+        """End all unfinished tasks and release all resources. Results of finished tasks are kept."""
+        self._is_closed = True
 
     def __enter__(self) -> Runner:
         self._check_open()
@@ -277,16 +336,3 @@ class Runner(ABC):
             raise RuntimeError("The runner belongs to another process. Make one in this process.")
         if self._is_closed:
             raise RuntimeError("The runner is closed. Make another with committee.running.runner.")
-
-    def _context(self, name: str | None) -> Context:
-        """The context of the caller, in which the progress of a task is told under its name."""
-        context = copy_context()
-        if name is not None:
-            context.run(WITHIN.set, (*WITHIN.get(), name))
-        return context
-
-    def _task(self, function: Callable[..., object], name: str | None, kind: type[Task] = Task) -> Task:
-        self._check_open()
-        if name is None:
-            name = getattr(function, "__qualname__", type(function).__qualname__)
-        return kind(name, next(self._indices))

@@ -1,13 +1,12 @@
-"""Values that all tasks of a runner see: given once, not copied for each task.
+"""Values that a runner shares with all its tasks, without a copy for each task.
 
-`Runner.put` gives a handle, and a task that gets the handle as an argument sees the value. In one process
-that is the value itself, its arrays made read-only. For other processes the value lies in one file: the
-pickle, then the memory of its arrays (protocol 5, out of band). A worker maps the file, so that all of them
-read the same memory, and keeps the value for its next task.
+`Runner.put` returns a handle, and a task that receives the handle as an argument gets the value. In one
+process this is the value itself, with read-only arrays. For other processes, one file contains the value: the
+pickle, then the memory of its arrays (protocol 5, out of band). Workers map the file, so all of them read the
+same memory, and they keep the value for later tasks.
 
-The file lies in shared memory if there is room, else in the folder for temporary files. On Linux it has no
-name from the beginning (workers open it through /proc), so that nothing is left behind whatever happens to
-the process.
+The file is in shared memory if there is space, else in the folder for temporary files. On Linux the file
+never has a name (workers open it through /proc), so no file remains, even if the process is killed.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
 
 SHARED_MEMORY = Path("/dev/shm")
 OPEN_FILES = Path("/proc/self/fd")
-# Arrays begin where vector instructions like them to.
+# Arrays begin at multiples of this number of bytes, as vector instructions need it.
 ALIGNMENT = 64
 
 _keys = itertools.count()
@@ -45,10 +44,10 @@ _opening = threading.Lock()
 
 
 class Handle:
-    """Stands for a value that a runner shares with its tasks; `value` is what they see.
+    """The handle of a value that a runner shares with its tasks.
 
-    Made by `Runner.put`. As an argument of a task, at any depth of tuples, lists and dicts, it becomes the
-    value.
+    `Runner.put` makes handles. In the arguments of a task, at any depth of tuples, lists and dicts, the value
+    replaces the handle. `value` is the value as tasks get it.
 
     Examples
     --------
@@ -62,7 +61,7 @@ class Handle:
     value: Any
 
 
-class Held(Handle):
+class Reference(Handle):
     """A handle of a value in this process.
 
     Parameters
@@ -74,17 +73,17 @@ class Held(Handle):
         self.value = _transformed(with_values(value), np.ndarray, _read_only)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _itself, (self.value,)
+        return _identity, (self.value,)
 
 
-class NotShared(ValueError):  # noqa: N818 - it says what the value is
-    """A value that was put into a runner which is closed."""
+class NotShared(ValueError):  # noqa: N818 - the name describes the value
+    """The error for a value whose runner is closed."""
 
 
-class Mapped(Handle):
-    """A handle of a value in a file. It is pickled as what gives the value to whoever unpickles it.
+class MemoryMap(Handle):
+    """A handle of a value in a file. Unpickling it returns the value.
 
-    The file lasts as long as the handle.
+    The file exists as long as the handle.
 
     Parameters
     ----------
@@ -94,7 +93,7 @@ class Mapped(Handle):
     def __init__(self, value: object) -> None:
         frames = dumps(with_values(value), _reducers())
         file, self.spans = _write(frames)
-        # Files of Linux are reached through /proc, so that a later file may have the same address.
+        # On Linux, files are opened through /proc, so a later file may have the same address.
         self.key = (os.getpid(), next(_keys))
         self.address = f"/proc/{os.getpid()}/fd/{file.fileno()}" if OPEN_FILES.exists() else str(file.name)
         _live[self.key] = None
@@ -102,7 +101,7 @@ class Mapped(Handle):
 
     @property
     def value(self) -> Any:
-        """What tasks see."""
+        """The value as tasks get it."""
         return opened(*self._place())
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -110,14 +109,12 @@ class Mapped(Handle):
 
     def _place(self) -> tuple[tuple[int, int], str, list[tuple[int, int]]]:
         if not self.close.alive:
-            raise NotShared(
-                "A value is shared until its runner is closed. Put it into a runner that is open."
-            )
+            raise NotShared("The runner of a shared value is closed. Put it into a runner that is open.")
         return self.key, self.address, self.spans
 
 
 def opened(key: tuple[int, int], address: str, spans: list[tuple[int, int]]) -> Any:
-    """The value in a file, which is mapped the first time."""
+    """Return the value in a file; map the file the first time."""
     with _opening:
         if key not in _opened:
             with open(address, "rb") as file:
@@ -127,23 +124,26 @@ def opened(key: tuple[int, int], address: str, spans: list[tuple[int, int]]) -> 
 
 
 def live_keys() -> tuple[tuple[int, int], ...]:
-    """The keys of all values of this process that still have a handle."""
+    """Return the keys of all values of this process that still have a handle."""
     return tuple(_live)
 
 
 def keep_only(keys: Collection[tuple[int, int]]) -> None:
-    """Forget all values whose handles are gone."""
+    """Delete all values without a handle."""
     for key in _opened.keys() - keys:
         del _opened[key]
 
 
 def with_values(argument: object) -> Any:
-    """An argument of a task with the values in place of their handles."""
+    """Replace the handles in an argument of a task by their values."""
     return _transformed(argument, Handle, lambda handle: handle.value)
 
 
 def _transformed(value: Any, kind: type, change: Callable[[Any], object]) -> Any:
-    """A value with all of a kind changed, at any depth of tuples, lists and dicts; itself if none is."""
+    """Change all objects of a type in a value, at any depth of tuples, lists and dicts.
+
+    Return the value itself if it has no such object.
+    """
     if isinstance(value, kind):
         return change(value)
     if type(value) in (tuple, list):
@@ -156,16 +156,16 @@ def _transformed(value: Any, kind: type, change: Callable[[Any], object]) -> Any
     return value
 
 
+def _identity(value: object) -> object:
+    return value
+
+
 def _read_only(array: np.ndarray) -> np.ndarray:
     if not array.flags.writeable:
         return array
     view = array.view()
     view.flags.writeable = False
     return view
-
-
-def _itself(value: object) -> object:
-    return value
 
 
 def _write(frames: list[Frame]) -> tuple[IO[bytes], list[tuple[int, int]]]:
@@ -175,19 +175,19 @@ def _write(frames: list[Frame]) -> tuple[IO[bytes], list[tuple[int, int]]]:
         end = begin + memoryview(frame).nbytes
         spans.append((begin, end))
     folders = [Path(tempfile.gettempdir())]
-    # Whoever else needs shared memory gets the other half.
+    # Other programs keep at least half of the shared memory.
     if SHARED_MEMORY.is_dir() and 2 * end < shutil.disk_usage(SHARED_MEMORY).free:
         folders.insert(0, SHARED_MEMORY)
     for folder in folders:
         try:
             return _write_into(folder, frames, spans), spans
         except OSError as error:
-            fault = error
+            failed = error
     raise OSError(
-        f"{end / 1e6:,.0f} MB to share with the workers found no place in "
-        f"{' nor in '.join(map(str, folders))}: {fault.strerror}. "
-        "Make room, or set TMPDIR to a folder that has it."
-    ) from fault
+        f"{end / 1e6:,.0f} MB to share with the workers do not fit in "
+        f"{' or '.join(map(str, folders))}: {failed.strerror}. "
+        "Free some space, or set TMPDIR to a folder with more of it."
+    ) from failed
 
 
 def _write_into(folder: Path, frames: list[Frame], spans: list[tuple[int, int]]) -> IO[bytes]:
@@ -206,7 +206,7 @@ def _write_into(folder: Path, frames: list[Frame], spans: list[tuple[int, int]])
 
 
 def _forget(key: tuple[int, int], file: IO[bytes]) -> None:
-    # A forked process has the file open too, and must not remove it.
+    # A forked process has the file open too, and must not delete it.
     if os.getpid() == key[0]:
         file.close()
         _live.pop(key, None)
@@ -214,15 +214,11 @@ def _forget(key: tuple[int, int], file: IO[bytes]) -> None:
 
 
 def _reducers() -> Reducers:
-    """Polars pickles into bytes of its own, Arrow into buffers that can be mapped."""
+    """Return reducers that pickle polars frames as Arrow buffers, which can be mapped."""
     polars = sys.modules.get("polars")
     if polars is None or importlib.util.find_spec("pyarrow") is None:
         return {}
-    return {polars.DataFrame: _reduce_polars}
-
-
-def _reduce_polars(frame: polars.DataFrame) -> tuple[object, ...]:
-    return _to_polars, (frame.to_arrow(),)
+    return {polars.DataFrame: lambda frame: (_to_polars, (frame.to_arrow(),))}
 
 
 def _to_polars(table: pa.Table) -> polars.DataFrame | polars.Series:

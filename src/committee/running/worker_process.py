@@ -1,7 +1,7 @@
-"""The other end of the pipes: a process that does tasks, one after the other, until the caller is gone.
+"""The main function of a worker process, which executes calls one after the other until the caller has ended.
 
-In: messages with the keys of the shared values that are still needed, whether anybody hears of progress, the
-caller's surroundings (see `worker_pool`) and a call. Out: events of progress, then a result or an error.
+In: messages with the keys of the shared values that are still needed, whether the caller receives progress
+events, the caller's settings (see `worker_pool`) and a call. Out: progress events, then a result or an error.
 """
 
 from __future__ import annotations
@@ -17,26 +17,27 @@ from committee.running import messages
 from committee.running.messages import Frame
 from committee.running.progress import Event, receiving
 from committee.running.resources import TASK_THREADS, ThreadLimit
+from committee.running.runner import Configuration
 from committee.running.shared_values import keep_only
-from committee.running.worker_pool import Configuration, configured, filter_warnings
+from committee.running.worker_pool import configured, filter_warnings
 
 
 def main() -> None:
-    """Do tasks as they come from stdin. The answers go to what was stdout when the process began."""
-    # The caller gets Ctrl-C and ends this process.
+    """Execute the calls that arrive on stdin. The answers go to the stdout of the start of the process."""
+    # The caller handles Ctrl-C and ends this process.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     requests, answers = _take_pipes()
-    doer, inbox = _Doer(answers), _Inbox(requests)
+    caller, inbox = Caller(answers), Inbox(requests)
     while (message := inbox.next()) is not None:
-        answer = doer.answer(message)
+        answer = caller.answer(message)
         inbox.is_busy = False
-        doer.write(answer)
+        caller.write(answer)
     requests.close()
     answers.close()
 
 
 def _take_pipes() -> tuple[IO[bytes], IO[bytes]]:
-    """The two pipes to the caller; stdin becomes empty, and stdout goes where stderr goes."""
+    """Return the two pipes to the caller; stdin becomes empty, and stdout becomes a copy of stderr."""
     requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
@@ -45,8 +46,8 @@ def _take_pipes() -> tuple[IO[bytes], IO[bytes]]:
     return requests, answers
 
 
-class _Inbox:
-    """Reads messages in a thread, so that the end of the caller is seen in the midst of a task."""
+class Inbox:
+    """The messages of the caller, read in a thread, which notices the end of the caller during a task."""
 
     def __init__(self, requests: IO[bytes]) -> None:
         self.is_busy = False
@@ -54,7 +55,7 @@ class _Inbox:
         threading.Thread(target=self._read, args=[requests], daemon=True).start()
 
     def next(self) -> list[Frame] | None:
-        """The next message; None if the caller is gone."""
+        """Return the next message; None if the caller has ended."""
         return self._messages.get()
 
     def _read(self, requests: IO[bytes]) -> None:
@@ -69,18 +70,18 @@ class _Inbox:
             self._messages.put(None)
 
 
-class _Doer:
-    """Does what messages ask for."""
+class Caller:
+    """The caller of the process: its settings and the pipe to it."""
 
     def __init__(self, answers: IO[bytes]) -> None:
         self.answers, self.lock = answers, threading.Lock()
         self.limit = ThreadLimit(int(os.environ["OMP_NUM_THREADS"]))
         TASK_THREADS.set(self.limit.n_threads)
-        self.surroundings: Frame = b""
+        self.settings: Frame = b""
         self.configuration: Configuration = None
 
     def answer(self, message: list[Frame]) -> list[Frame]:
-        """The answer to a message."""
+        """Execute the call of a message and return the answer."""
         try:
             result = self._call(*message)
         except BaseException as error:
@@ -88,43 +89,43 @@ class _Doer:
         try:
             return [b"result", *messages.dumps(result)]
         except Exception as error:
-            return _failed(_like(error, f"What it returns cannot be sent back: {error}"))
+            return _failed(_like(error, f"The return value cannot be sent back: {error}"))
 
     def write(self, message: list[Frame]) -> None:
-        """Send a message to the caller. A task may have threads that tell of progress."""
+        """Send a message to the caller. Several threads of a task may report progress."""
         with self.lock:
             messages.write(self.answers, message)
 
-    def _tell(self, event: Event) -> None:
+    def _report(self, event: Event) -> None:
         self.write([b"event", *messages.dumps(event)])
 
-    def _call(self, needed: Frame, surroundings: Frame, *call: Frame) -> object:
-        keys, is_heard = messages.loads([needed])
+    def _call(self, needed: Frame, settings: Frame, *call: Frame) -> object:
+        keys, has_receiver = messages.loads([needed])
         keep_only(keys)
-        if surroundings != self.surroundings:
-            self.configuration, filters = messages.loads([surroundings])
+        if settings != self.settings:
+            self.configuration, filters = messages.loads([settings])
             filter_warnings(filters)
-            self.surroundings = surroundings
+            self.settings = settings
         function, args, kwargs = messages.loads(call)
         self.limit.hold_joblib()
-        with configured(self.configuration), receiving(self._tell if is_heard else None):
+        with configured(self.configuration), receiving(self._report if has_receiver else None):
             return function(*args, **kwargs)
 
 
 def _failed(error: BaseException) -> list[Frame]:
-    told = f"{type(error).__name__}: {error}"
+    message = f"{type(error).__name__}: {error}"
     trace = "".join(traceback.format_exception(error)).rstrip()
     try:
-        frames = messages.dumps((error, told, trace))
-        # Some errors can be pickled but not made again.
+        frames = messages.dumps((error, message, trace))
+        # Some errors can be pickled but not unpickled.
         messages.loads(frames)
     except Exception:
-        frames = messages.dumps((None, told, trace))
+        frames = messages.dumps((None, message, trace))
     return [b"error", *frames]
 
 
-def _like(error: Exception, told: str) -> Exception:
+def _like(error: Exception, message: str) -> Exception:
     try:
-        return type(error)(told)
+        return type(error)(message)
     except Exception:
-        return TypeError(told)
+        return TypeError(message)

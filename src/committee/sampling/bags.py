@@ -72,7 +72,7 @@ class Bags:
         repeats: np.ndarray | None = None,
         n_threads: int = 1,
     ) -> Self:
-        """Plan how rows are drawn, or say why they cannot be drawn like that.
+        """Make the bags of a fit, or raise if rows cannot be drawn like that.
 
         Parameters
         ----------

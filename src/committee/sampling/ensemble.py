@@ -15,12 +15,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from committee.combining.rule import Rule
 from committee.combining.rule_registry import as_rule
+from committee.learners.fitted_members import mean_importances, shares_by_member
 from committee.learners.training_data import Training
 from committee.learners.voter import Voter
 from committee.members.seeds import RULE, seeded, stream
 from committee.members.table_encoder import fitted_rule
 from committee.members.training_set import in_order
-from committee.parameters import declared, either, is_boolean, parameter
+from committee.parameters import Constraint, declared, is_boolean, parameter
 from committee.sampling.bagging.outside_votes import kept_votes_outside, take_votes_outside
 from committee.sampling.out_of_bag import OutOfBag, score_of
 from committee.sampling.out_of_bag_rules import Ruling, is_open
@@ -54,8 +55,7 @@ class Ensemble(Voter):
 
     rule: Any = parameter(
         "mean",
-        "the name of a rule, a function of votes or a rule",
-        is_rule,
+        Constraint("the name of a rule, a function of votes or a rule", is_rule),
         'How the votes of the members are combined: "mean" averages them, "majority" counts the classes that '
         'members vote for, "weighted_mean" weighs members by their out-of-bag accuracy (numbers: the inverse '
         "of their squared error), and so on: a name of `committee.rules`, a function or a rule. One that "
@@ -64,8 +64,10 @@ class Ensemble(Voter):
     )
     oob_score: Any = parameter(
         False,
-        "True, False, the name of a metric, a scorer or a callable",
-        either(is_boolean, is_text, callable),
+        Constraint(
+            "True, False, the name of a metric, a scorer or a callable",
+            lambda value: is_boolean(value) or is_text(value) or callable(value),
+        ),
         "Whether to judge the decision on the rows that members have not seen; there are such with "
         "`bootstrap`. A rule decides on the votes of those members alone; one that learns decides on each "
         "fifth of the rows by what it learns from the others. True is the accuracy, or R2 of numbers. A name "
@@ -207,6 +209,9 @@ class Ensemble(Voter):
             score = score_of(self._oob_decision(), training, self.oob_score)
             self._out_of_bag: OutOfBag | None = replace(self._out_of_bag, score=score)
 
+    def _known_scores(self) -> dict[str, float]:
+        return {} if self._out_of_bag is None else {"out_of_bag": self._out_of_bag.score}
+
     def _kept_rule(self) -> KeptRule:
         return KeptRule(self.rule_, None if self._ruling is None else self._ruling.encoder)
 
@@ -214,15 +219,19 @@ class Ensemble(Voter):
         return TreesState(self.schema_, self._task, self._forest, self._kept_rule())
 
     def _learnt_ruling(self) -> dict[str, Any]:
-        """Return what the rule has decided out of bag, and the votes that it knows, for a file."""
-        kept = self._votes_outside
+        """Return the out-of-bag decisions of the sums and of the rule, and the votes, for a file."""
+        kept, out_of_bag = self._votes_outside, self._out_of_bag
         return {
+            "out_of_bag": None if out_of_bag is None else vars(out_of_bag),
             "decision_outside": None if self._ruling is None else self._ruling.decision,
             "votes_outside": None if kept is None else kept_votes_outside(kept),
         }
 
     def _take_ruling(self, kept: KeptRule | None, fields: Fields, n_members: int, n_rows: int | None) -> None:
-        """Take the rule and those from a file; one that is older than the rules of forests names its rule."""
+        """Take the same from a file; one that is older than the rules of forests names its rule."""
+        found = fields.optional_fields("out_of_bag")
+        sizes = n_members, self.n_features_in_, self._task.n_outputs
+        self._out_of_bag = None if found is None else OutOfBag.take(found, *sizes)
         if kept is None:
             rule = as_rule(self.rule) if is_open(self._task) else None
             return self._keep_ruling(Ruling(rule), keeps_votes=True)
@@ -239,21 +248,14 @@ def feature_importances(forest: Any) -> np.ndarray:
 
     They sum to 1, or are all 0.
     """
-    mean = shares_by_tree(forest).mean(axis=0)
-    total = mean.sum()
-    return mean / total if total > 0 else mean
+    check_is_fitted(forest)
+    return mean_importances(forest._importances)
 
 
 def feature_importances_std(forest: Any) -> np.ndarray:
     """The standard deviation over the trees of `feature_importances_`."""
-    return shares_by_tree(forest).std(axis=0)
-
-
-def shares_by_tree(forest: Any) -> np.ndarray:
-    """Return each tree's share of the impurity that the splits on each column remove."""
     check_is_fitted(forest)
-    totals = forest._importances.sum(axis=1, keepdims=True)
-    return forest._importances / np.where(totals > 0, totals, 1.0)
+    return shares_by_member(forest._importances).std(axis=0)
 
 
 def leaves_of_rows(forest: Any, X: Any) -> np.ndarray:

@@ -23,13 +23,13 @@ from committee.learners.tree_parameters import CATEGORICAL_FEATURES, CLASS_WEIGH
 from committee.learners.voter import Classifies, Regresses, Tabular, is_plain
 from committee.members.member_votes import Task
 from committee.parameters import (
-    anything,
+    RANDOM_STATE,
+    boolean,
     check_parameters,
-    choice,
-    count,
     declared,
-    flag,
-    is_number,
+    integer,
+    number,
+    one_of,
     optional,
     parameter,
 )
@@ -64,41 +64,30 @@ class RotationForest(CallbackSupportMixin, Ensemble):
 
     _tree: ClassVar[str] = "cart"
 
-    n_estimators: int = count(
-        100,
-        "The number of trees.",
-        kw_only=False,
+    n_estimators: int = parameter(100, integer(1), "The number of trees.", kw_only=False)
+    min_group: int = parameter(
+        3, integer(1, NO_LIMIT), "How many columns a group has at least; the last may have fewer."
     )
-    min_group: int = count(
+    max_group: int = parameter(
         3,
-        "How many columns a group has at least; the last may have fewer.",
-        highest=NO_LIMIT,
-    )
-    max_group: int = count(
-        3,
+        integer(1, NO_LIMIT),
         "How many columns a group has at most. Sizes are drawn evenly between the two.",
-        highest=NO_LIMIT,
     )
     remove_proportion: float = parameter(
-        0.5,
-        "a number in [0, 1)",
-        lambda value: is_number(value) and 0 <= value < 1,
-        "Which part of its rows a group's sample leaves out.",
+        0.5, number(0, 1, closed="left"), "Which part of its rows a group's sample leaves out."
     )
-    min_samples_leaf: int = count(
-        2,
-        "How many rows a leaf must have; they count by their weight.",
-        highest=NO_LIMIT,
+    min_samples_leaf: int = parameter(
+        2, integer(1, NO_LIMIT), "How many rows a leaf must have; they count by their weight."
     )
-    bootstrap: bool = flag(
+    bootstrap: bool = parameter(
         False,
+        boolean,
         "Whether each tree sees rows drawn with replacement, in proportion to their weights, rather than all "
         "rows: as many as `RandomForestClassifier` draws.",
     )
     time_limit: float | None = parameter(
         None,
-        "a number > 0 or None",
-        optional(lambda value: is_number(value) and value > 0),
+        optional(number(0, closed="neither")),
         "Seconds from the start of `fit`. No tree is begun that would not be done by then, as the slowest so "
         "far says; at least one is grown. The trees are the first of those that the forest would have "
         "without a limit. What follows, the votes out of bag and a rule that learns from them, is not in it.",
@@ -106,8 +95,7 @@ class RotationForest(CallbackSupportMixin, Ensemble):
     categorical_features: Any = parameter("from_dtype", *CATEGORICAL_FEATURES)
     random_state: Any = parameter(
         None,
-        "an integer, a RandomState or None",
-        anything,
+        RANDOM_STATE,
         "The seed. The same seed gives the same trees on any number of threads, None other ones each time.",
     )
     n_jobs: int | None = parameter(None, *N_JOBS)
@@ -142,7 +130,8 @@ class RotationForest(CallbackSupportMixin, Ensemble):
         self._check_rule(rule, training.task)
         n_trees = int(self.n_estimators)
         frame = FitFrame(self, X, y, "tree", n_trees, is_limit=self.time_limit is not None)
-        n_drawn = self._n_draws(training, sample_weight)
+        repeats = repeats_of(sample_weight, table.n_rows)
+        n_drawn = n_draws(training.weights, repeats, table.n_rows, None) if self.bootstrap else 0
         with frame.work:
             grown = self._grow(table, training, rule, seed, n_drawn, start, frame.hook)
         is_judged = bool(self.oob_score)
@@ -174,7 +163,7 @@ class RotationForest(CallbackSupportMixin, Ensemble):
     def estimators_(self) -> Members:
         """The members: a sequence of fitted rotation forests of one tree, each made when it is asked for."""
         check_is_fitted(self)
-        return Members(self, self._forest.n_trees, take_member)
+        return Members(self, self._forest, take_rotation)
 
     def _check_together(self) -> None:
         if self.min_group > self.max_group:
@@ -195,12 +184,6 @@ class RotationForest(CallbackSupportMixin, Ensemble):
         except ValueError as error:
             message = f"With a time_limit, it is not known how many trees there will be. {error}"
             raise ValueError(message) from error
-
-    def _n_draws(self, training: Training, sample_weight: Any) -> int:
-        n_rows = training.table.n_rows
-        if not self.bootstrap:
-            return 0
-        return n_draws(training.weights, repeats_of(sample_weight, n_rows), n_rows, None)
 
     def _grow(
         self,
@@ -257,23 +240,14 @@ class RotationForest(CallbackSupportMixin, Ensemble):
         return RotationState(self.schema_, self._task, self._forest, self._kept_rule())
 
     def _learnt(self) -> dict[str, Any]:
-        judged = None if self._out_of_bag is None else vars(self._out_of_bag)
-        own = {"importances": self._importances, "out_of_bag": judged}
-        return Tabular._learnt(self) | own | self._learnt_ruling()
+        return Tabular._learnt(self) | {"importances": self._importances} | self._learnt_ruling()
 
     def _take_learnt(self, fields: Fields) -> None:
         state = RotationState.take(fields, self._task_type)
         n_trees, n_columns = state.forest.n_trees, state.schema.n_columns
         importances = fields.array("importances", np.float64, (n_trees, n_columns))
-        judged = fields.optional_fields("out_of_bag")
-        out_of_bag = (
-            None if judged is None else OutOfBag.take(judged, n_trees, n_columns, state.task.n_outputs)
-        )
-        self._keep_learnt(state.forest, state.schema, state.task, importances, out_of_bag)
+        self._keep_learnt(state.forest, state.schema, state.task, importances, None)
         self._take_ruling(state.kept, fields, n_trees, None)
-
-    def _known_scores(self) -> dict[str, float]:
-        return {} if self._out_of_bag is None else {"out_of_bag": self._out_of_bag.score}
 
 
 @saved
@@ -321,9 +295,9 @@ class RotationForestClassifier(Classifies, RotationForest):
     (True, array([0, 0]))
     """
 
-    tree: str = choice(
+    tree: str = parameter(
         "c45",
-        ("c45", "c45_unpruned", "cart"),
+        one_of("c45", "c45_unpruned", "cart"),
         "The kind of the trees: those of `C45Classifier`, pruned or not, or CART with the Gini impurity.",
     )
     class_weight: Any = parameter(None, *CLASS_WEIGHT)
@@ -367,11 +341,11 @@ class RotationForestRegressor(Regresses, RotationForest):
         return self._oob_decision()[:, 0]
 
 
-def take_member(forest: Any, position: int) -> Any:
+def take_rotation(forest: Any, rotations: Any, position: int) -> Any:
     """One tree of a rotation forest as a forest of its own."""
     alone = {"n_estimators": 1, "oob_score": False, "rule": forest._rule}
     member = type(forest)(**forest.get_params(deep=False) | alone)
-    trees = _engine.take_trees(forest._forest, position, position + 1)
+    trees = _engine.take_trees(rotations, position, position + 1)
     importances = forest._importances[position : position + 1]
     member._keep_learnt(trees, forest.schema_, forest._task, importances, None)
     ruling = Ruling.of(as_rule(forest._rule), forest._task, None, None, is_judged=False)

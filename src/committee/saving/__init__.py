@@ -10,10 +10,9 @@ from committee.saving import model_parts
 from committee.saving.format import plain_values
 from committee.saving.format.fields import Fields
 from committee.saving.format.file_errors import DamagedFile, UntrustedMember
-from committee.saving.model_file import Summary, load, save, verify
+from committee.saving.model_file import Data, Origin, Saveable, Summary, load, save, verify
 from committee.saving.predictors.file_predictor import predictor
 from committee.saving.predictors.predictor import Predictor
-from committee.saving.saveable import Data, Origin, Saveable
 from committee.saving.saved_estimators import saved
 
 __all__ = [

@@ -1,31 +1,128 @@
-"""One safe file for a model: save, load, verify.
+"""Save, load and verify one safe file for a model.
 
-The description of a file says which versions wrote it, on what data the model was fitted, how well it did,
-and what it is: {"versions": {...}, "data": ..., "scores": {...}, "model": a value of the codec}.
+The description of a file holds the versions that wrote it, the training table, its scores,
+and the model: {"versions": {...}, "data": ..., "scores": {...}, "model": a value of the codec}. `Saveable` is
+the base class of our own estimators, which know how to describe what they have learnt.
 """
 
 from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from committee.saving.format.codec import Decoder, Encoder, Json
-from committee.saving.format.container import VERSION, Arrays, read_container, write_container
-from committee.saving.format.file_errors import DamagedFile, require
+from committee import _engine
+from committee.saving.format.codec import Decoder, Encoder
+from committee.saving.format.container import VERSION, read_container, write_container
+from committee.saving.format.fields import Fields
+from committee.saving.format.file_errors import require
 from committee.saving.format.plain_values import with_keys
-from committee.saving.saveable import Data, Origin, Saveable
 from committee.saving.saved_estimators import Described
+from committee.table.schema import Table
 
 LIBRARIES = ("committee", "numpy", "scikit-learn")
 PARTS = {"versions", "data", "scores", "model"}
-# Only in the files of models that `committee.fit` has made.
+# Only files of models that `committee.fit` has fitted have an origin.
 ORIGIN = "origin"
+
+
+@dataclass(frozen=True)
+class Data:
+    """The table that a model was fitted on.
+
+    Parameters
+    ----------
+    n_rows, n_columns : int
+    fingerprint : str
+        A hash of 128 bits of the columns, y and the weights.
+    """
+
+    n_rows: int
+    n_columns: int
+    fingerprint: str
+
+    @classmethod
+    def of(cls, table: Table, y: np.ndarray, weights: np.ndarray | None) -> Data:
+        """Describe a table with y and weights.
+
+        Examples
+        --------
+        >>> from committee.table import read
+        >>> table = read([[1.0, 2.0], [3.0, 4.0]])
+        >>> Data.of(table, np.array([0.0, 1.0]), None) == Data.of(table, np.array([0.0, 2.0]), None)
+        False
+        """
+        columns = [*table.columns, y, *([] if weights is None else [weights])]
+        return cls(table.n_rows, table.schema.n_columns, fingerprint(columns, table.n_rows))
+
+
+def fingerprint(columns: Sequence[np.ndarray], n_rows: int) -> str:
+    """Return a hash of 128 bits of the values of columns, as text."""
+    high, low = _engine.fingerprint(list(columns), n_rows)
+    return f"{high:016x}{low:016x}"
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What the caller of `committee.fit` specified about the table.
+
+    Parameters
+    ----------
+    target : str
+        The column that the model predicts.
+    left_out : tuple of str
+        The other columns that the model does not use.
+    decimal : {".", ",", None}
+        The decimal separator, for a CSV file whose numbers can be read with either.
+    """
+
+    target: str
+    left_out: tuple[str, ...] = ()
+    decimal: str | None = None
+
+
+class Saveable:
+    """An estimator that can be saved to a file of its own and loaded by `committee.load`."""
+
+    _data: Data | None = None
+    _origin: Origin | None = None
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write this estimator, fitted or not, to one file, which `committee.load` reads.
+
+        The file holds numbers and text, no code. Callbacks and metadata requests are not saved.
+
+        Parameters
+        ----------
+        path : str or path
+            An existing file is replaced atomically. After an error it is unchanged.
+        """
+        save(self, path)
+
+    def _check_parameters(self) -> None:
+        """Raise ValueError for an invalid parameter."""
+        raise NotImplementedError
+
+    def _has_learnt(self) -> bool:
+        """Return whether the estimator is fitted."""
+        raise NotImplementedError
+
+    def _learnt(self) -> dict[str, object]:
+        """Return the fitted state as values of the codec, by name."""
+        raise NotImplementedError
+
+    def _take_learnt(self, fields: Fields) -> None:
+        """Restore the state that `_learnt` returned. Check all of it and raise `DamagedFile` for an error."""
+        raise NotImplementedError
+
+    def _known_scores(self) -> dict[str, float]:
+        """Return the scores of the model that are known, such as the out-of-bag score."""
+        return {}
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
@@ -34,9 +131,9 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     Parameters
     ----------
     model : estimator
-        One of committee's own or of scikit-learn. Some classes need skops to be installed.
+        One of committee's or scikit-learn's estimators. Some classes need skops to be installed.
     path : str or path
-        A file that is there is replaced at once; if anything goes wrong, it stays as it is.
+        An existing file is replaced atomically. After an error it is unchanged.
 
     Examples
     --------
@@ -65,14 +162,14 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
 
 def load(path: str | os.PathLike[str], trusted: Iterable[str] = ()) -> Any:
-    """Read the estimator of a file. Nothing of the file is run: there is no code in it.
+    """Read the estimator of a file. The file holds no code, so none of it is run.
 
     Parameters
     ----------
     path : str or path
     trusted : iterable of str, default=()
-        Types of other libraries that may be made of the file, for members of classes that committee does not
-        check itself. The error for a file that needs them gives the whole list.
+        Types that other libraries may make, for members of classes that committee does not check itself. The
+        error for a file that needs trust lists all of them.
 
     Returns
     -------
@@ -81,7 +178,8 @@ def load(path: str | os.PathLike[str], trusted: Iterable[str] = ()) -> Any:
     Raises
     ------
     DamagedFile
-        If the file is not ours, of a later version, cut off, changed, or does not describe a sound model.
+        If committee did not write the file, its version is later, it was cut off or changed, or it does not
+        describe a valid model.
 
     Examples
     --------
@@ -95,22 +193,19 @@ def load(path: str | os.PathLike[str], trusted: Iterable[str] = ()) -> Any:
     """
     if isinstance(trusted, str):
         raise TypeError(f"trusted must be a list of types. Got a text: use trusted=[{trusted!r}].")
-    description, arrays = read_description(path)
-    decoder = Decoder(arrays, tuple(trusted), described=description["model"])
-    model = decoder.value(description["model"], "")
-    read_scores(description["scores"], decoder)
-    decoder.finish()
+    content = read_content(path, tuple(trusted))
+    model = content.model
     require(hasattr(model, "get_params"), f"{path} holds no estimator")
     if isinstance(model, Saveable) and model._has_learnt():
-        model._data = read_data(description["data"])
-        if description[ORIGIN] is not None:
-            model._origin = read_origin(description[ORIGIN])
+        model._data = content.data
+        if content.origin is not None:
+            model._origin = content.origin
     return model
 
 
 @dataclass(frozen=True)
 class Summary:
-    """What a file says of itself.
+    """A summary of a file.
 
     Parameters
     ----------
@@ -119,11 +214,11 @@ class Summary:
     is_fitted : bool
     format_version : int
     versions : dict of str to str
-        Of the libraries that wrote it.
+        The versions of the libraries that wrote the file.
     data : Data or None
         The table that the model was fitted on: `n_rows`, `n_columns` and a `fingerprint` of its content.
     scores : dict of str to float
-        What the model knows of how well it does.
+        The scores of the model that were known when it was saved.
     origin : Origin or None
         The `target` of `committee.fit`, and the columns that were `left_out`.
     n_arrays : int
@@ -143,10 +238,10 @@ class Summary:
 
 
 def verify(path: str | os.PathLike[str]) -> Summary:
-    """Check a file without making an estimator of it.
+    """Check a file without making an estimator.
 
-    The container, the checksum, the version and every value of the description are checked, and the trees of
-    our own models are proven to be sound. That the values fit each other is known only when it is loaded.
+    Check the container, the checksum, the version, every value of the description, and the trees of our own
+    models. Only `load` checks that the values fit each other.
 
     Parameters
     ----------
@@ -159,7 +254,7 @@ def verify(path: str | os.PathLike[str]) -> Summary:
     Raises
     ------
     DamagedFile
-        As `load` does.
+        For the same errors as `load`.
 
     Examples
     --------
@@ -171,81 +266,82 @@ def verify(path: str | os.PathLike[str]) -> Summary:
     ...     verify(Path(folder, "tree.committee")).estimator
     'committee.DecisionTreeClassifier'
     """
-    description, arrays = read_description(path)
-    n_arrays = len(arrays)
-    decoder = Decoder(arrays, builds=False)
-    model = decoder.value(description["model"], "")
-    scores = read_scores(description["scores"], decoder)
-    decoder.finish()
+    content = read_content(path, builds=False)
+    model = content.model
     require(isinstance(model, Described), f"{path} holds no estimator")
     return Summary(
         model.name,
         model.fitted is not None,
         VERSION,
-        description["versions"],
-        read_data(description["data"]),
-        scores,
-        read_origin(description[ORIGIN]),
-        n_arrays,
+        content.versions,
+        content.data,
+        content.scores,
+        content.origin,
+        content.n_arrays,
         Path(path).stat().st_size,
     )
 
 
-def read_description(path: str | os.PathLike[str]) -> tuple[dict[str, Json], Arrays]:
-    """The parts of a file's description, and its arrays."""
+@dataclass(frozen=True)
+class Content:
+    """The checked content of a file. The model is an estimator, or a `Described` if none is built."""
+
+    model: Any
+    versions: dict[str, str]
+    data: Data | None
+    scores: dict[str, float]
+    origin: Origin | None
+    n_arrays: int
+
+
+def read_content(
+    path: str | os.PathLike[str], trusted: tuple[str, ...] = (), *, builds: bool = True
+) -> Content:
+    """Read a file. Check every part, and that all arrays are used."""
     description, arrays = read_container(Path(path))
-    require(isinstance(description, dict), "description is not told")
-    description.setdefault(ORIGIN, None)
-    with_keys(description, PARTS | {ORIGIN}, "description")
+    n_arrays = len(arrays)
+    description = with_keys({ORIGIN: None} | description, PARTS | {ORIGIN}, "description")
     written_by = description["versions"]
     is_sound = isinstance(written_by, dict) and all(isinstance(each, str) for each in written_by.values())
     require(is_sound, "versions are not text")
-    read_data(description["data"])
-    read_origin(description[ORIGIN])
-    return description, arrays
+    parts = Fields(description)
+    data, origin = read_data(parts.optional_fields("data")), read_origin(parts.optional_fields(ORIGIN))
+    decoder = Decoder(arrays, trusted, builds, described=description["model"])
+    model = decoder.value(description["model"], "")
+    scores: dict[str, Any] = decoder.named(description["scores"], "scores")
+    for name, score in scores.items():
+        is_number = isinstance(score, int | float) and not isinstance(score, bool)
+        require(is_number, f"scores__{name} is not a number")
+    decoder.finish()
+    return Content(model, written_by, data, scores, origin, n_arrays)
 
 
-def read_scores(written: Json, decoder: Decoder) -> dict[str, float]:
-    """What a file says of how well its model does: numbers by name, NaN and infinity among them."""
-    scores = {}
-    for name, score in decoder.named(written, "scores").items():
-        if not isinstance(score, int | float) or isinstance(score, bool):
-            raise DamagedFile(f"scores__{name} is not a number.")
-        scores[name] = score
-    return scores
-
-
-def read_data(written: Json) -> Data | None:
-    """What a file says of the table that its model was fitted on."""
-    if written is None:
+def read_data(fields: Fields | None) -> Data | None:
+    """Read the description of the table that a model was fitted on."""
+    if fields is None:
         return None
-    body = with_keys(written, {"n_rows", "n_columns", "fingerprint"}, "data")
-    n_rows, n_columns, fingerprint = body["n_rows"], body["n_columns"], body["fingerprint"]
-    require(
-        type(n_rows) is int and type(n_columns) is int and isinstance(fingerprint, str), "data is not told"
-    )
-    return Data(n_rows, n_columns, fingerprint)
+    data = Data(fields.take("n_rows", int), fields.take("n_columns", int), fields.take("fingerprint", str))
+    fields.finish()
+    return data
 
 
-def read_origin(written: Json) -> Origin | None:
-    """What a file says of the table that `committee.fit` was given."""
-    if written is None:
+def read_origin(fields: Fields | None) -> Origin | None:
+    """Read what the caller of `committee.fit` specified."""
+    if fields is None:
         return None
-    require(isinstance(written, dict), "origin is not told")
-    names = {"target", "left_out", "decimal", "decimals"}
-    body = with_keys({"decimal": None, "decimals": {}} | written, names, "origin")
-    target, left_out, decimals = body["target"], body["left_out"], body["decimals"]
-    are_names = isinstance(left_out, list) and all(isinstance(name, str) for name in left_out)
-    require(isinstance(target, str) and are_names and isinstance(decimals, dict), "origin is not told")
-    # Older files have a sign for each column. Where those differ, the sign of a table is found anew.
-    signs = [body["decimal"], *decimals.values()]
-    require(all(sign in (".", ",", None) for sign in signs), "origin is not told")
+    fields = Fields({"decimal": None, "decimals": {}} | fields.values, fields.path)
+    target, left_out = fields.take("target", str), fields.take("left_out", list)
+    # Older files have a sign for each column. If these differ, the sign of a new table is inferred again.
+    signs = [fields.optional("decimal", str), *fields.take("decimals", dict).values()]
+    fields.finish()
+    fields.require(all(isinstance(name, str) for name in left_out), "left_out has names that are not text")
+    fields.require(all(sign in (".", ",", None) for sign in signs), "the decimal sign is neither . nor ,")
     known = set(signs) - {None}
     return Origin(target, tuple(left_out), known.pop() if len(known) == 1 else None)
 
 
 def versions() -> dict[str, str]:
-    """The versions of Python and of the libraries that a model depends on."""
+    """Return the versions of Python and of the libraries that a model depends on."""
     import importlib.metadata
 
     found = {"python": platform.python_version()}

@@ -1,4 +1,4 @@
-"""The codec's forms of what our own models are made of: schemas, tasks and trees."""
+"""Encode and decode the parts of our own models: schemas, tasks, trees and target statistics."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ import numpy as np
 from committee import _engine
 from committee.saving.format.codec import READERS, WRITERS, Decoder, Encoder, Json, join
 from committee.saving.format.file_errors import DamagedFile, require
-from committee.saving.format.plain_values import read_list, with_keys
+from committee.saving.format.plain_values import checked_pairs, read_list, with_keys
 from committee.table.schema import MAX_CATEGORIES, TIMES, Column, Kind, Schema
 from committee.table.target_statistics import TargetStatistics
 from committee.task import Classification, Regression
 
-# Trees of the engine that vote together.
+# The engine's forests that vote.
 TREES = (_engine.Forest, _engine.C45Forest)
 KINDS = {kind.value: kind for kind in Kind}
 
 
 def write_schema(schema: Schema, encoder: Encoder, path: str) -> Json:
-    """Names, kinds, and the categories of those that have some. Seconds of dates are of the kind date."""
+    """Write the names, kinds and categories of columns. The kind of seconds of dates is "date"."""
     columns = [
         [
             column.name,
@@ -36,7 +36,7 @@ def write_schema(schema: Schema, encoder: Encoder, path: str) -> Json:
 
 
 def write_categories(column: Column, encoder: Encoder, path: str) -> Json:
-    """The categories of a column, or an error that names it."""
+    """Write the categories of a column. An error names the column."""
     try:
         return encoder.value(list(column.categories), join(path, column.name))
     except TypeError as error:
@@ -48,7 +48,7 @@ def write_categories(column: Column, encoder: Encoder, path: str) -> Json:
 
 
 def read_schema(written: Json, decoder: Decoder, path: str) -> Schema:
-    """Columns of different names, and only categories with categories."""
+    """Read columns with different names. Only the kinds that have categories may have some."""
     body = with_keys(written["schema"], {"columns", "named"}, path)
     columns, named = body["columns"], body["named"]
     require(isinstance(columns, list) and columns, f"{path}: there are no columns")
@@ -59,14 +59,16 @@ def read_schema(written: Json, decoder: Decoder, path: str) -> Schema:
 
 
 def read_column(written: Json, decoder: Decoder, path: str) -> Column:
-    """One column of a schema."""
+    """Read one column of a schema."""
     require(isinstance(written, list) and len(written) == 3, f"{path}: a column is not made of three parts")
     name, kind, categories = written
     require(isinstance(name, str), f"{path}: the name of a column is not text")
-    require(isinstance(kind, str) and kind in KINDS, f"{path}: {name!r} is of no kind {kind!r}")
+    require(isinstance(kind, str) and kind in KINDS, f"{path}: {name!r} has the unknown kind {kind!r}")
     found = tuple(read_list(categories, decoder, join(path, name)))
     seconds_of = KINDS[kind] if found and KINDS[kind] in TIMES else None
-    require(not found or kind == "category" or seconds_of, f"{path}: {name!r} has categories and is none")
+    require(
+        not found or kind == "category" or seconds_of, f"{path}: {name!r} has categories but another kind"
+    )
     require(len(found) <= MAX_CATEGORIES, f"{path}: {name!r} has more than {MAX_CATEGORIES} categories")
     try:
         distinct = set(found)
@@ -77,29 +79,29 @@ def read_column(written: Json, decoder: Decoder, path: str) -> Column:
 
 
 def write_date(value: datetime.date | datetime.time, encoder: Encoder, path: str) -> Json:
-    """A day, a moment or a time of day, which may be a category."""
+    """Write a date, a moment or a time of day, which can be a category."""
     return {type(value).__name__: value.isoformat()}
 
 
 def read_date(written: Json, decoder: Decoder, path: str) -> object:
-    """A day, a moment or a time of day."""
+    """Read a date, a moment or a time of day."""
     ((name, text),) = written.items()
     try:
         return DATES[name].fromisoformat(text)
     except (TypeError, ValueError) as error:
-        raise DamagedFile(f"{path}: {text!r} is no {name}.") from error
+        raise DamagedFile(f"{path}: {text!r} is not a {name}.") from error
 
 
 DATES: dict[str, Any] = {"date": datetime.date, "datetime": datetime.datetime, "time": datetime.time}
 
 
 def write_classification(task: Classification, encoder: Encoder, path: str) -> Json:
-    """Its labels."""
+    """Write the classes of a task."""
     return {"classification": encoder.value(task.classes, path)}
 
 
 def read_classification(written: Json, decoder: Decoder, path: str) -> Classification:
-    """Labels that are sorted and differ, all text or all numbers."""
+    """Read sorted, different classes, which are all text or all numbers."""
     classes = decoder.value(written["classification"], path)
     require(isinstance(classes, np.ndarray) and classes.ndim == 1 and len(classes), f"{path}: no classes")
     is_text = classes.dtype == object and all(isinstance(label, str) for label in classes)
@@ -109,28 +111,23 @@ def read_classification(written: Json, decoder: Decoder, path: str) -> Classific
     return Classification(classes)
 
 
-def write_regression(task: Regression, encoder: Encoder, path: str) -> Json:
-    """There is nothing to say of it."""
-    return {"regression": {}}
-
-
 def read_regression(written: Json, decoder: Decoder, path: str) -> Regression:
-    """There is nothing to say of it."""
+    """Read a regression task, which has no content."""
     with_keys(written["regression"], set(), path)
     return Regression()
 
 
 @dataclass(frozen=True)
 class EngineObject:
-    """How an object of the engine is written and read: as arrays, which the engine checks.
+    """The form of an object of the engine: named arrays, which the engine checks.
 
     Parameters
     ----------
     tag : str
     arrays_of : callable
-        From the object to its arrays by name.
+        Return the arrays of an object by name.
     make : callable
-        From the arrays to an object that the engine has proven to be sound.
+        Check the arrays, and return their object.
     """
 
     tag: str
@@ -138,12 +135,12 @@ class EngineObject:
     make: Callable[[dict[str, np.ndarray]], Any]
 
     def write(self, value: object, encoder: Encoder, path: str) -> Json:
-        """Put the arrays aside."""
+        """Write the arrays."""
         arrays = self.arrays_of(value)
         return {self.tag: {name: encoder.put(array, join(path, name)) for name, array in arrays.items()}}
 
     def read(self, written: Json, decoder: Decoder, path: str) -> object:
-        """Let the engine check arrays and make an object of them."""
+        """Read the arrays, and let the engine check them."""
         names = written[self.tag]
         require(isinstance(names, dict), f"{path} has no arrays")
         arrays = {name: decoder.take(each, join(path, name)) for name, each in names.items()}
@@ -164,22 +161,17 @@ ENGINE_OBJECTS: dict[type, EngineObject] = {
 
 
 def write_statistics(statistics: TargetStatistics, encoder: Encoder, path: str) -> Json:
-    """An array for each column that they stand for."""
+    """Write an array for each column."""
     by_column = statistics.by_column.items()
     return {"target_statistics": [[column, encoder.put(each, path)] for column, each in by_column]}
 
 
 def read_statistics(written: Json, decoder: Decoder, path: str) -> TargetStatistics:
-    """Finite numbers for different columns."""
-    pairs = written["target_statistics"]
-    require(
-        isinstance(pairs, list) and all(isinstance(pair, list) and len(pair) == 2 for pair in pairs),
-        f"{path} is not made of pairs",
-    )
+    """Read finite numbers for different columns."""
     by_column: dict[int, np.ndarray] = {}
-    for column, name in pairs:
+    for column, name in checked_pairs(written["target_statistics"], path):
         values = decoder.take(name, path)
-        require(type(column) is int and column not in by_column, f"{path}: {column!r} is no column")
+        require(type(column) is int and column not in by_column, f"{path}: {column!r} is not a new column")
         is_sound = values.dtype == np.float64 and values.ndim == 2 and bool(np.isfinite(values).all())
         require(is_sound, f"{path}: the statistics of a column are not finite numbers")
         by_column[column] = values
@@ -191,19 +183,19 @@ def check_forest(
     schema: Schema,
     task: Classification | Regression,
 ) -> None:
-    """Raise `DamagedFile` unless trees ask about the columns of a schema, and decide on a task."""
+    """Raise `DamagedFile` unless trees have the columns of a schema and the outputs of a task."""
     require(
         forest.n_columns == schema.n_columns and np.array_equal(forest.n_categories, schema.n_categories),
-        "The trees ask about other columns than those of the schema",
+        "The trees split on other columns than those of the schema",
     )
     require(
         forest.is_classifier == isinstance(task, Classification) and forest.n_outputs == task.n_outputs,
-        "The trees decide on another task",
+        "The trees have another task",
     )
 
 
-def columns_asked(forest: _engine.Forest | _engine.C45Forest, tree: int) -> np.ndarray:
-    """The columns that the splits of a tree are on."""
+def split_columns(forest: _engine.Forest | _engine.C45Forest, tree: int) -> np.ndarray:
+    """Return the columns that a tree splits on."""
     if isinstance(forest, _engine.C45Forest):
         by_node = forest.tree(tree, None).arrays()["column"]
     else:
@@ -212,7 +204,7 @@ def columns_asked(forest: _engine.Forest | _engine.C45Forest, tree: int) -> np.n
 
 
 def check_statistics(statistics: TargetStatistics, schema: Schema) -> None:
-    """Raise `DamagedFile` unless statistics stand for categories of a schema, and for all of a column's."""
+    """Raise `DamagedFile` unless statistics belong to all categories of columns of a schema."""
     for column, values in statistics.by_column.items():
         require(
             0 <= column < schema.n_columns
@@ -226,7 +218,7 @@ def check_statistics(statistics: TargetStatistics, schema: Schema) -> None:
 WRITERS |= {
     Schema: write_schema,
     Classification: write_classification,
-    Regression: write_regression,
+    Regression: lambda task, encoder, path: {"regression": {}},
     TargetStatistics: write_statistics,
     datetime.date: write_date,
     datetime.datetime: write_date,

@@ -1,9 +1,8 @@
-"""The estimators that a file may hold: each by a written name, with how it is described and restored.
+"""Describe and restore the estimators of a file, each by a registered name.
 
-Our own classes register themselves with `saved`. The parameters of one go through its constructor. It says
-in `_learnt` what it has learnt, by name, and takes it back in `_take_learnt`, which checks all of it. The
-classes of scikit-learn are on a list of their own (`scikit_learn`). No other class is ever made: a name in a
-file that is neither registered nor on the list is refused.
+Our own classes register themselves with `saved`. Their constructors get the parameters, `_learnt` returns
+the fitted state by name, and `_take_learnt` checks and restores it. The package `scikit_learn` lists the
+classes of scikit-learn. A file with any other name is refused, so no other class is ever made.
 """
 
 from __future__ import annotations
@@ -15,33 +14,26 @@ from types import FunctionType
 from typing import Any, TypeVar
 
 import committee
-from committee.saving.format.codec import (
-    READERS,
-    SKOPS,
-    WRITERS_BY_LIBRARY,
-    Decoder,
-    Encoder,
-    Json,
-)
+from committee.saving.format.codec import FOREIGN, READERS, WRITERS_BY_LIBRARY, Decoder, Encoder, Json
 from committee.saving.format.fields import Fields
 from committee.saving.format.file_errors import DamagedFile, require
 from committee.saving.format.old_spellings import respelt
 
 PREFIX = "committee."
-# Functions that may be the rule of an ensemble, with the names of the rules that they are.
+# Functions that can be the rule of an ensemble, with the names of these rules.
 RULE_FUNCTIONS: dict[object, str] = {}
 SAVED: dict[str, type] = {}
 SavedClass = TypeVar("SavedClass", bound=type)
 
 
 def saved(cls: SavedClass) -> SavedClass:
-    """Let files hold the estimators of a class, by its name: a decorator above `declared`."""
+    """Register a class whose estimators can be saved. Place this decorator above `declared`."""
     SAVED[cls.__name__] = cls
     return cls
 
 
 def class_named(name: str) -> type | None:
-    """The saved class of a name in a file, None if there is none."""
+    """Return the registered class of a name in a file, None if there is none."""
     module = committee._module_of(name)
     if module is not None and name not in SAVED:
         # The class registers itself when it is imported.
@@ -51,12 +43,12 @@ def class_named(name: str) -> type | None:
 
 @dataclass(frozen=True, eq=False)
 class Described:
-    """An estimator as a file describes it, its values made but the estimator itself not.
+    """The description of an estimator in a file, with decoded values.
 
     Parameters
     ----------
     name : str
-        With its library before it.
+        The name of the class, with its library before it.
     parameters : dict of str to object
     fitted : dict of str to object, or None
     """
@@ -66,60 +58,38 @@ class Described:
     fitted: dict[str, object] | None
 
 
-@dataclass(frozen=True)
-class RemovedParameter:
-    """A parameter that older files name, and that is a constant now.
-
-    Parameters
-    ----------
-    value : object
-        The constant.
-    only_fit : bool, default=True
-        Whether only a fit depends on it. Then a fitted model answers as before, whatever the file says.
-    """
-
-    value: Json
-    only_fit: bool = True
-
-    def check(self, name: str, value: object, described: Described) -> None:
-        """Raise if a file asks for something that the constant does not do."""
-        if value == self.value or (self.only_fit and described.fitted is not None):
-            return
-        raise ValueError(
-            f"{described.name} was saved with {name}={value!r}. The parameter was removed, and its value is "
-            f"{self.value!r} now. Fit the model again."
-        )
-
-
-REMOVED = {
-    "bag_size": RemovedParameter(0.5),
-    "effective_rows": RemovedParameter(None),
-    "fallback": RemovedParameter("majority", only_fit=False),
-    "group_size": RemovedParameter(50),
-    "label_smoothing": RemovedParameter(0.02),
-    "max_cat_to_onehot": RemovedParameter(4),
-    "min_variance": RemovedParameter(1e-4),
-    "similarity": RemovedParameter("euclidean", only_fit=False),
-    "smoothing": RemovedParameter(None),
-    "tweedie_power": RemovedParameter(1.5),
-    "weight_decay": RemovedParameter(0.0),
+# Parameters of older files that were removed, with the value that they always have now.
+REMOVED: dict[str, object] = {
+    "bag_size": 0.5,
+    "effective_rows": None,
+    "fallback": "majority",
+    "group_size": 50,
+    "label_smoothing": 0.02,
+    "max_cat_to_onehot": 4,
+    "min_variance": 1e-4,
+    "similarity": "euclidean",
+    "smoothing": None,
+    "tweedie_power": 1.5,
+    "weight_decay": 0.0,
 }
+# The removed parameters that predictions depend on. The others change only a fit.
+REMOVED_FROM_PREDICTIONS = ("fallback", "similarity")
 
 
 def write(estimator: Any, encoder: Encoder, path: str) -> Json:
-    """Describe an estimator of our own or of scikit-learn's list, or let another library describe it."""
+    """Describe an estimator of committee or of our list of scikit-learn, or let its library write it."""
     cls = type(estimator)
     if SAVED.get(cls.__name__) is cls:
         return {"estimator": PREFIX + cls.__name__, **describe(estimator, encoder, path)}
     listed = scikit_learn()
     name = listed.name_of(estimator) if cls.__module__.startswith("sklearn.") else None
     if name is None:
-        return importlib.import_module(SKOPS).write(estimator, encoder, path)
+        return importlib.import_module(FOREIGN).write(estimator, encoder, path)
     return {"estimator": name, **listed.LISTED[name].describe(estimator, encoder, path)}
 
 
 def read(written: Json, decoder: Decoder, path: str) -> Any:
-    """Restore an estimator, or only look at its description if the decoder makes none."""
+    """Restore an estimator, or return its description if the decoder makes no estimators."""
     name = written["estimator"]
     require(isinstance(name, str), f"{path}: there is no estimator {name!r}")
     is_own = name.startswith(PREFIX)
@@ -137,12 +107,12 @@ def read(written: Json, decoder: Decoder, path: str) -> Any:
 
 
 def scikit_learn() -> Any:
-    """Return the list of scikit-learn's classes, which most predictors need not wait for."""
+    """Import the list of scikit-learn's classes. Most predictors start faster without it."""
     return importlib.import_module("committee.saving.scikit_learn")
 
 
 def describe(estimator: Any, encoder: Encoder, path: str) -> dict[str, Json]:
-    """The parameters of one of our own estimators as they are, and what it has learnt."""
+    """Describe the parameters and the fitted state of one of our own estimators."""
     estimator._check_parameters()
     parameters = estimator.get_params(deep=False)
     if isinstance(parameters.get("rule"), FunctionType):
@@ -155,14 +125,20 @@ def describe(estimator: Any, encoder: Encoder, path: str) -> dict[str, Json]:
 
 
 def restore(described: Described, path: str) -> Any:
-    """Make one of our own estimators. Parameters that are not in the file, which is older, have defaults."""
+    """Make one of our own estimators. Parameters that an older file does not have get their defaults."""
     cls = class_named(described.name.removeprefix(PREFIX))
     if cls is None:
         raise DamagedFile(f"{path}: there is no estimator {described.name!r} in this committee.")
     known = inspect.signature(cls).parameters
     parameters = dict(respelt(described.parameters, known))
     for name in [name for name in REMOVED if name in parameters and name not in known]:
-        REMOVED[name].check(name, parameters.pop(name), described)
+        value = parameters.pop(name)
+        is_needed = described.fitted is None or name in REMOVED_FROM_PREDICTIONS
+        if value != REMOVED[name] and is_needed:
+            raise ValueError(
+                f"{described.name} was saved with {name}={value!r}. The parameter was removed, and its value "
+                f"is {REMOVED[name]!r} now. Fit the model again."
+            )
     unknown = sorted(parameters.keys() - known.keys())
     require(not unknown, f"{described.name} has no parameters {unknown}")
     estimator = cls(**parameters)

@@ -1,4 +1,4 @@
-"""What tells one member from another, whatever its functions are called."""
+"""Recipes distinguish members by what they compute, whatever the names of their functions."""
 
 import os
 import subprocess
@@ -29,7 +29,7 @@ from committee.assembling.named_members import Member
 X, Y = load_iris(return_X_y=True)
 
 
-def test_functions_and_classes_of_one_name_are_other_recipes():
+def test_functions_and_classes_with_equal_names_have_different_recipes():
     def own(function):
         return recipe_of(Member("own", FunctionTransformer(function)))
 
@@ -90,7 +90,7 @@ def test_functions_and_classes_of_one_name_are_other_recipes():
         lambda values: csr_array(values[None]),
     ],
 )
-def test_tables_of_other_values_are_other_recipes(made):
+def test_tables_with_different_values_have_different_recipes(made):
     values = np.arange(1000.0)
     other = values.copy()
     other[500] = -7.0
@@ -98,13 +98,13 @@ def test_tables_of_other_values_are_other_recipes(made):
     assert written_out(made(values)) != written_out(made(other))
 
 
-def test_tables_of_other_names_and_types_are_other_recipes():
+def test_tables_with_different_names_or_types_have_different_recipes():
     frame = pd.DataFrame({"a": [1, 2]})
     others = (frame.rename(columns={"a": "b"}), frame.astype("float32"), frame.set_axis([5, 6]), frame["a"])
     assert len({written_out(each) for each in (frame, *others)}) == 5
 
 
-def test_what_a_search_draws_from_is_told_by_its_numbers_whatever_was_drawn_elsewhere():
+def test_a_distribution_of_a_search_is_written_by_its_numbers_not_its_random_state():
     values = ([1, 2], [0.5, 0.5]), ([1, 2], [0.25, 0.75])
     for made, one, other in (
         (lambda high: loguniform(1e-3, high), 10.0, 20.0),
@@ -120,7 +120,7 @@ def test_what_a_search_draws_from_is_told_by_its_numbers_whatever_was_drawn_else
         assert texts[0] == texts[1] != texts[2]
 
 
-def test_functions_of_libraries_are_told_by_their_names():
+def test_functions_of_libraries_are_written_by_name():
     found = [np.nan_to_num, np.clip, np.linalg.norm, np.where]
     assert [*map(written_out, found)] == [
         "numpy.nan_to_num",
@@ -149,17 +149,17 @@ print(written_out((own, {{"alpha", "beta", "gamma", "delta"}}, search, nan_to_nu
 """
 
 
-def test_a_recipe_is_the_same_in_every_process_and_knows_the_constants_of_a_module():
-    def told(n, seed):
+def test_a_recipe_is_the_same_in_every_process_and_contains_module_constants():
+    def printed(n, seed):
         command = [sys.executable, "-c", RECIPE.format(n=n)]
         environment = os.environ | {"PYTHONHASHSEED": seed}
         return subprocess.run(command, env=environment, capture_output=True, check=True, text=True).stdout
 
-    assert told(1, "1") == told(1, "2")
-    assert told(1, "1") != told(4, "1")
+    assert printed(1, "1") == printed(1, "2")
+    assert printed(1, "1") != printed(4, "1")
 
 
-def test_votes_of_a_function_that_knows_other_values_are_not_taken_for_its_own():
+def test_votes_of_a_function_with_other_captured_values_are_not_reused():
     def first(k):
         return make_pipeline(FunctionTransformer(lambda x: x[:, :k]), GaussianNB())
 
@@ -170,6 +170,6 @@ def test_votes_of_a_function_that_knows_other_values_are_not_taken_for_its_own()
         bank.collect([("first", first(4))], runner="serial")
 
 
-def test_frozen_estimators_that_have_learnt_otherwise_are_other_recipes():
+def test_frozen_estimators_fitted_on_other_rows_have_different_recipes():
     first, same, other = (FrozenEstimator(PCA(2).fit(rows)) for rows in (X, X, X[::3]))
     assert written_out(first) == written_out(same) != written_out(other)

@@ -1,4 +1,4 @@
-"""The bank of votes: members vote once, rules come and go, and nothing that is half written is believed."""
+"""The bank of votes stores members' votes, compares rules on them, and ignores half-written files."""
 
 import os
 import signal
@@ -59,7 +59,7 @@ def filled(folder=None, **more):
 
 
 @pytest.mark.parametrize("on_disk", [False, True])
-def test_its_votes_are_the_honest_votes_of_a_committee(on_disk, tmp_path):
+def test_votes_equal_the_honest_votes_of_a_committee(on_disk, tmp_path):
     bank = filled(tmp_path if on_disk else None)
     cawpe = CAWPEClassifier(PAIRS, cv=3, refit=False).fit(X, Y)
     np.testing.assert_array_equal(bank.votes(), cawpe.honest_votes_)
@@ -74,14 +74,14 @@ def test_its_votes_are_the_honest_votes_of_a_committee(on_disk, tmp_path):
     assert bank.votes().dtype == np.float32
 
 
-def test_every_rule_can_be_tried_without_a_fit_of_a_member():
+def test_every_rule_can_be_tried_without_fitting_members():
     bank = filled()
     assert {each.name for each in bank.leaderboard()} > {"bayes", "near", "tree", "mean", "dynamic", "region"}
     for rule in ("mean", "naive_bayes", "region", "dynamic"):
         assert (bank.combine(rule).argmax(axis=1) == TRUTH).mean() > 0.9
 
 
-def test_members_join_without_a_fit_of_the_others(tmp_path):
+def test_a_new_member_joins_without_fitting_the_others_again(tmp_path):
     first = fill(Bank(X, Y, cv=3, X_test=NEW, folder=tmp_path), ["bayes", "near"])
     assert first.members == ["bayes", "near"]
     before = {path.name: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
@@ -96,7 +96,7 @@ def test_members_join_without_a_fit_of_the_others(tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["serial", "threads", "processes"])
-def test_it_asks_members_for_votes_that_are_not_there(kind, tmp_path):
+def test_collect_fits_members_only_for_missing_votes(kind, tmp_path):
     bank, again = (Bank(X, Y, cv=3, X_test=NEW, folder=tmp_path) for _ in range(2))
     with runner(kind) as run:
         bank.collect(PAIRS[:2], runner=run)
@@ -110,7 +110,7 @@ def test_it_asks_members_for_votes_that_are_not_there(kind, tmp_path):
         again.collect([("tree", OtherTree(max_depth=3))])
 
 
-def test_draws_depend_on_the_name_of_a_member_and_not_on_who_else_is_asked():
+def test_random_draws_depend_on_the_name_of_a_member_and_not_on_other_members():
     pairs = [(name, committee.DecisionTreeClassifier(max_features=1)) for name in ("a", "b")]
     both, alone = Bank(X, Y, cv=3), Bank(X, Y, cv=3)
     both.collect(pairs)
@@ -119,7 +119,7 @@ def test_draws_depend_on_the_name_of_a_member_and_not_on_who_else_is_asked():
     assert (both.votes(["a"]) != both.votes(["b"])).any()
 
 
-def test_members_see_their_columns_and_forests_vote_out_of_bag():
+def test_members_see_only_their_columns_and_forests_vote_out_of_bag():
     frame, new = (pd.DataFrame(each, columns=list("abcd")) for each in (X, NEW))
     bank = Bank(frame, Y, cv=3, X_test=new[["d", "c", "b", "a"]])
     forest = RandomForestClassifier(40, random_state=0)
@@ -132,16 +132,16 @@ def test_members_see_their_columns_and_forests_vote_out_of_bag():
     np.testing.assert_allclose(bank.test_votes(), voting.votes(new), atol=1e-7)
 
 
-def times_of_four():
-    """Rows that are there four times, and answers by chance: who has seen a row knows the other three."""
+def rows_in_four_copies():
+    """Return rows in four copies with random answers: a member that saw one copy knows the other three."""
     rng = np.random.default_rng(0)
     table = np.repeat(rng.normal(size=(60, 3)), 4, axis=0) + rng.normal(size=(240, 3)) * 1e-3
     return table, np.repeat(rng.integers(0, 2, 60), 4), np.repeat(np.arange(60), 4)
 
 
 @pytest.mark.parametrize("split", ["groups as a list", "a splitter", "time", "groups", "read already"])
-def test_forests_vote_in_the_folds_of_a_split_that_means_something(split):
-    table, y, groups = times_of_four()
+def test_forests_vote_in_folds_when_the_split_keeps_groups_or_time_apart(split):
+    table, y, groups = rows_in_four_copies()
     by_group = list(GroupKFold(4).split(table, y, groups))
     if split == "read already":
         bank = Bank.of(TrainingSet.of(Classification, table, y, None, None), by_group)
@@ -158,7 +158,7 @@ def test_forests_vote_in_the_folds_of_a_split_that_means_something(split):
     assert max(each.score for each in bank.leaderboard([])) < 0.75
 
 
-def test_a_member_votes_out_of_bag_or_in_folds_and_not_both():
+def test_a_member_votes_either_out_of_bag_or_in_folds():
     forest = [("forest", RandomForestClassifier(20, random_state=0))]
     for first, message in (
         (True, "out of bag, and cannot vote in folds"),
@@ -173,7 +173,7 @@ def test_a_member_votes_out_of_bag_or_in_folds_and_not_both():
 
 
 @pytest.mark.parametrize("method", ["sigmoid", "isotonic", "temperature", None])
-def test_scores_are_calibrated_when_votes_are_asked_for(method, tmp_path):
+def test_stored_scores_are_calibrated_when_votes_are_requested(method, tmp_path):
     pairs = [("bayes", GaussianNB()), ("machine", LinearSVC(random_state=0))]
     Bank(X, Y, cv=3, X_test=NEW, folder=tmp_path).collect(pairs)
     bank = Bank.open(tmp_path, calibrate=method)
@@ -187,7 +187,7 @@ def test_scores_are_calibrated_when_votes_are_asked_for(method, tmp_path):
 @pytest.mark.parametrize("shape", ["ovo", "ovr"])
 @pytest.mark.parametrize("n_classes", [3, 5])
 @pytest.mark.parametrize("calibrate", [None, "sigmoid"])
-def test_machines_vote_as_in_a_committee(shape, n_classes, calibrate):
+def test_support_vector_machines_vote_as_in_a_committee(shape, n_classes, calibrate):
     table, y = make_classification(
         200, 5, n_informative=5, n_redundant=0, n_classes=n_classes, class_sep=0.4, random_state=0
     )
@@ -202,7 +202,7 @@ def test_machines_vote_as_in_a_committee(shape, n_classes, calibrate):
 
 
 @pytest.mark.parametrize("rule", ["mean", "log_pool", "stacking"])
-def test_it_decides_as_the_committee_of_its_models(rule):
+def test_a_bank_decides_like_the_committee_of_its_models(rule):
     folds = list(RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=0).split(X, Y))
     bank = Bank(X, Y, cv=folds, X_test=NEW)
     bank.collect(PAIRS)
@@ -210,7 +210,7 @@ def test_it_decides_as_the_committee_of_its_models(rule):
     np.testing.assert_allclose(bank.combine(rule), voting.predict_proba(NEW), atol=1e-6)
 
 
-def test_a_member_casts_votes_or_scores():
+def test_a_member_stores_either_votes_or_scores():
     bank = Bank(X, Y, cv=3)
     bank.add("machine", 0, -np.ones((25, 3)), are_scores=True)
     with pytest.raises(ValueError, match="'machine' casts votes in one fold and scores in another"):
@@ -219,7 +219,7 @@ def test_a_member_casts_votes_or_scores():
         bank.add("machine", 1, np.full((25, 3), np.inf), are_scores=True)
 
 
-def test_a_damaged_poll_is_told_in_one_line(tmp_path):
+def test_a_damaged_bank_raises_a_one_line_error(tmp_path):
     filled(tmp_path)
     path = tmp_path / "bank.poll"
     content = path.read_bytes()
@@ -232,7 +232,7 @@ def test_a_damaged_poll_is_told_in_one_line(tmp_path):
             assert len(str(caught.value).splitlines()) == 1
 
 
-def test_a_failure_names_member_and_fold_and_keeps_the_ballots_that_are_there():
+def test_a_failure_names_member_and_fold_and_keeps_existing_ballots():
     wrong = ("wrong", GaussianNB(priors=[2.0, 1.0]))
     bank = Bank(X, Y, cv=3)
     with pytest.raises(ValueError, match="member 'wrong', fold 0"):
@@ -252,7 +252,7 @@ def test_a_failure_names_member_and_fold_and_keeps_the_ballots_that_are_there():
         bank.collect([PAIRS[0], PAIRS[0]])
 
 
-def test_a_committee_brings_its_votes():
+def test_a_fitted_committee_can_add_its_votes():
     bank = Bank(X, Y, cv=4, X_test=NEW)
     voting = VotingClassifier(PAIRS, cv=bank.folds).fit(X, Y)
     bank.add_committee(voting)
@@ -268,7 +268,7 @@ def test_a_committee_brings_its_votes():
         bank.add_committee(VotingClassifier(PAIRS).fit(X, Y))
 
 
-def test_a_committee_that_held_out_other_rows_is_refused(tmp_path):
+def test_a_committee_with_other_held_out_rows_is_refused(tmp_path):
     groups = np.arange(len(Y)) // 5
     bank, by_group = Bank(X, Y, cv=4), Bank(X, Y, cv=4, groups=groups)
     forest = [("forest", RandomForestClassifier(20, random_state=0))]
@@ -294,7 +294,7 @@ def test_a_committee_that_held_out_other_rows_is_refused(tmp_path):
     assert by_group.members == ["bayes", "near", "tree"]
 
 
-def test_it_opens_without_its_table(tmp_path):
+def test_a_bank_opens_without_its_table(tmp_path):
     filled(tmp_path)
     bank = Bank.open(tmp_path)
     np.testing.assert_array_equal(bank.combine("cawpe"), filled().combine("cawpe"))
@@ -309,7 +309,7 @@ def test_it_opens_without_its_table(tmp_path):
         Bank(X, Y, folder=tmp_path / "bank.poll")
 
 
-def test_a_member_counts_when_it_has_voted_on_every_row(tmp_path):
+def test_a_member_counts_only_when_it_has_voted_on_every_row(tmp_path):
     bank = Bank(X, Y, cv=3, folder=tmp_path)
     with pytest.raises(ValueError, match="No member has voted on every row yet"):
         bank.votes()
@@ -323,7 +323,7 @@ def test_a_member_counts_when_it_has_voted_on_every_row(tmp_path):
         bank.combine("mean")
 
 
-def test_repeated_folds_are_averaged_as_far_as_they_are_there():
+def test_available_repetitions_of_folds_are_averaged():
     cv = RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=0)
     bank = Bank(X, Y, cv=cv)
     for fold, (train, held_out) in enumerate(bank.folds):
@@ -333,7 +333,7 @@ def test_repeated_folds_are_averaged_as_far_as_they_are_there():
     np.testing.assert_allclose(bank.votes(), whole.honest_votes_, atol=1e-7)
 
 
-def test_votes_out_of_bag_are_on_the_rows_that_they_are_given_with():
+def test_out_of_bag_votes_belong_to_the_given_rows():
     bank = filled()
     forest = RandomForestClassifier(3, oob_score=False, random_state=0)
     with warnings.catch_warnings():
@@ -350,7 +350,7 @@ def test_votes_out_of_bag_are_on_the_rows_that_they_are_given_with():
         bank.add("f", None, votes[[rows[0], rows[0]]], rows=[rows[0], rows[0]])
 
 
-def test_numbers_are_kept_in_double_precision(tmp_path):
+def test_votes_for_numbers_are_stored_in_double_precision(tmp_path):
     table, y = load_diabetes(return_X_y=True)
     bank = Bank(table, y, task="regression", cv=KFold(4), folder=tmp_path, X_test=table[:9], y_test=y[:9])
     for fold, (train, held_out) in enumerate(bank.folds):
@@ -364,7 +364,7 @@ def test_numbers_are_kept_in_double_precision(tmp_path):
     assert bank.leaderboard(["mean"])[0].score == voting.leaderboard(["mean"])[0].score
 
 
-def test_frames_of_any_kind_are_one_table(tmp_path):
+def test_a_table_is_recognised_in_any_data_frame_library(tmp_path):
     frame = pd.DataFrame({"age": [1.0, 2.0, 8.0, 9.0] * 3, "city": pd.Categorical(["a", "b"] * 6)})
     y = ["no", "no", "yes", "yes"] * 3
     Bank(frame, y, cv=2, folder=tmp_path)
@@ -388,7 +388,7 @@ CHANGES = [
 
 
 @pytest.mark.parametrize(("change", "what"), CHANGES)
-def test_another_table_or_split_is_refused_in_one_line(change, what, tmp_path):
+def test_another_table_or_split_raises_a_one_line_error(change, what, tmp_path):
     given = {"X": X, "y": Y, "cv": 3, "X_test": NEW, "folder": tmp_path}
     Bank(**given)
     with pytest.raises(ValueError, match=f"holds votes on {what}. Use a folder of its own.") as caught:
@@ -396,7 +396,7 @@ def test_another_table_or_split_is_refused_in_one_line(change, what, tmp_path):
     assert len(str(caught.value).splitlines()) == 1
 
 
-def test_the_answers_of_test_rows_may_become_known_later(tmp_path):
+def test_targets_of_test_rows_can_be_added_later(tmp_path):
     filled(tmp_path)
     known = Bank(X, Y, cv=3, X_test=NEW, y_test=TRUTH, folder=tmp_path)
     assert known.members == sorted(MEMBERS)
@@ -406,7 +406,7 @@ def test_the_answers_of_test_rows_may_become_known_later(tmp_path):
         Bank(X, Y, cv=3, X_test=NEW, y_test=TRUTH[::-1], folder=tmp_path)
 
 
-def test_a_ballot_from_another_bank_is_refused_by_name(tmp_path):
+def test_a_ballot_from_another_bank_is_refused_with_its_file_name(tmp_path):
     filled(tmp_path / "one")
     other = Bank(X, Y, cv=3, X_test=NEW[:-1], folder=tmp_path / "other")
     for path in (tmp_path / "one").glob("tree*.fold0.votes"):
@@ -427,7 +427,7 @@ def test_a_ballot_from_another_bank_is_refused_by_name(tmp_path):
         (("m", "a", np.ones((25, 3))), "fold must be the number of a fold, or None. Got 'a'."),
     ],
 )
-def test_votes_that_do_not_fit_are_refused(arguments, message):
+def test_votes_of_a_wrong_shape_or_value_are_refused(arguments, message):
     bank = Bank(X, Y, cv=3, X_test=NEW)
     with pytest.raises(ValueError, match=message):
         bank.add(*arguments)
@@ -438,13 +438,13 @@ def test_votes_that_do_not_fit_are_refused(arguments, message):
     assert not bank.has("m", 0)
 
 
-def test_numbers_have_no_scores():
+def test_regression_members_cannot_add_scores():
     bank = Bank(X, Y.astype(float), task="regression", cv=3)
     with pytest.raises(ValueError, match="are_scores=True is for classes"):
         bank.add("m", 0, np.ones(50), are_scores=True)
 
 
-def test_what_is_no_list_of_names_and_no_committee_is_told():
+def test_invalid_member_names_and_committees_are_refused():
     bank = filled()
     with pytest.raises(
         ValueError, match=r"names must be a list of members, or None. Got 'tree': pass \['tree'\]"
@@ -463,7 +463,7 @@ def test_votes_that_do_not_sum_to_one_are_rescaled():
         np.testing.assert_array_equal(votes[0], loud / 8)
 
 
-def test_one_name_is_one_recipe():
+def test_a_name_belongs_to_one_recipe():
     bank = Bank(X, Y, cv=3)
     bank.add("tree", 0, np.ones((25, 3)), recipe="depth 2", notes={"seconds": 1.5})
     assert bank.has("tree", 0, "depth 2")
@@ -474,7 +474,7 @@ def test_one_name_is_one_recipe():
 
 
 @pytest.mark.parametrize("name", ["a/b", "..", "é", "a b", "x" * 300, "CON", ""])
-def test_any_text_is_a_name(name, tmp_path):
+def test_any_text_can_be_a_member_name(name, tmp_path):
     bank = Bank(X, Y, cv=2, folder=tmp_path)
     for fold, (_, held_out) in enumerate(bank.folds):
         bank.add(name, fold, np.ones((len(held_out), 3)))
@@ -482,7 +482,7 @@ def test_any_text_is_a_name(name, tmp_path):
     assert all(path.parent == tmp_path for path in tmp_path.rglob("*"))
 
 
-def test_a_file_that_is_damaged_does_not_count_and_can_be_voted_again(tmp_path):
+def test_a_damaged_file_is_ignored_and_can_be_replaced_by_new_votes(tmp_path):
     filled(tmp_path)
     path = next(tmp_path.glob("bayes*.fold1.votes"))
     content = path.read_bytes()
@@ -493,12 +493,12 @@ def test_a_file_that_is_damaged_does_not_count_and_can_be_voted_again(tmp_path):
         bank = Bank(X, Y, cv=3, X_test=NEW, folder=tmp_path)
         with pytest.warns(RuntimeWarning, match=r"A ballot does not count. .*bayes.*fold1.votes"):
             assert not bank.has("bayes", 1)
-        assert bank.members == ["near", "tree"]  # and there is no second warning
+        assert bank.members == ["near", "tree"]  # without a second warning
         fill(bank, ["bayes"])
         np.testing.assert_array_equal(bank.votes(), filled().votes())
 
 
-def test_temporary_files_are_no_ballots(tmp_path):
+def test_temporary_files_are_ignored(tmp_path):
     filled(tmp_path)
     path = next(tmp_path.glob("bayes*.fold1.votes"))
     path.rename(path.with_name(f".{path.name}.abc.part"))
@@ -522,7 +522,7 @@ for number in range(10_000):
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no kill -9 on this system")
-def test_killed_writers_leave_whole_ballots_or_none(tmp_path):
+def test_a_killed_writer_leaves_a_complete_ballot_or_none(tmp_path):
     command = [sys.executable, "-c", WRITER, str(tmp_path)]
     writers = [subprocess.Popen([*command, str(n)], stdout=subprocess.PIPE, text=True) for n in (3, 7)]
     for writer in writers:
@@ -538,7 +538,7 @@ def test_killed_writers_leave_whole_ballots_or_none(tmp_path):
         assert (bank.votes([name])[0] == np.eye(20)[int(name[1:])]).all()
 
 
-def test_the_votes_of_a_folder_are_in_memory_once(tmp_path):
+def test_the_votes_of_a_folder_are_read_into_memory_once(tmp_path):
     y = np.arange(6000) % 10
     bank = Bank(y[:, None].astype(float), y, cv=3, folder=tmp_path)
     for name in "abcdefgh":
@@ -548,12 +548,12 @@ def test_the_votes_of_a_folder_are_in_memory_once(tmp_path):
     votes = bank.votes()
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    # One member's votes in double precision beside the stack, and the counts of votes.
+    # The stack, plus one member's votes in double precision and the counts of votes.
     assert peak < votes.nbytes + 2 * 8 * 10 * len(y) + 3 * 8 * 8 * len(y)
 
 
 @pytest.mark.parametrize("is_known", [False, True])
-def test_a_leak_is_told(is_known):
+def test_a_leak_is_reported(is_known):
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 300)
     table, new, truth = rng.normal(size=(300, 2)), rng.normal(size=(200, 2)), rng.integers(0, 2, 200)
@@ -585,7 +585,7 @@ def test_honest_members_are_not_suspected():
 
 @pytest.mark.parametrize("n_test", [1, 2, 4])
 @pytest.mark.parametrize("is_known", [False, True])
-def test_nobody_is_suspected_by_a_few_test_rows(n_test, is_known):
+def test_no_member_is_suspected_because_of_a_few_test_rows(n_test, is_known):
     for seed in range(10):
         rng = np.random.default_rng(seed)
         table = rng.normal(size=(60 + n_test, 3))
@@ -595,7 +595,7 @@ def test_nobody_is_suspected_by_a_few_test_rows(n_test, is_known):
         fill(bank, ["bayes", "near", "tree"], table[:60], y[:60], table[60:])
 
 
-def test_a_test_class_that_is_none_is_refused():
+def test_an_unknown_class_of_a_test_row_is_refused():
     with pytest.raises(ValueError, match=r"y_test has 9, and the classes are \[0, 1, 2\]"):
         Bank(X, Y, X_test=NEW, y_test=np.full(len(NEW), 9))
     with pytest.raises(ValueError, match='task must be "classification" or "regression"'):

@@ -1,4 +1,4 @@
-"""EM for mixtures of experts: every step is that of the formulas, and the likelihood never falls."""
+"""EM for mixtures of experts: every step follows the formulas, and the likelihood never falls."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ from committee.task import Classification, Regression
 @pytest.mark.parametrize("assignment", ["soft", "hard"])
 @pytest.mark.parametrize("branching", [None, 2])
 def test_the_log_likelihood_never_falls(mixture_type, assignment, branching, monkeypatch):
-    # A step that lowers it would be taken back, which would hide it: so all steps are counted.
+    # EM undoes a step that lowers the likelihood, which would hide an error. So count the steps.
     steps = []
     monkeypatch.setattr(
         expectation_maximisation, "maximise", lambda *all_of: steps.append(0) or maximise(*all_of)
@@ -44,7 +44,7 @@ def test_the_log_likelihood_never_falls(mixture_type, assignment, branching, mon
 
 
 def small_rows(task):
-    """Twelve weighted rows of two columns."""
+    """Return twelve weighted rows of two columns."""
     rng = np.random.default_rng(2)
     matrix, weights = rng.normal(size=(12, 2)), rng.integers(1, 4, 12).astype(float)
     y = rng.integers(0, 3, 12) if isinstance(task, Classification) else rng.normal(size=12)
@@ -57,7 +57,7 @@ def plan_of(**more):
 
 
 def slow_softmax(matrix, targets, alpha):
-    """Softmax regression on soft targets, by scipy and differences."""
+    """Fit a softmax regression on soft targets with scipy and numerical gradients."""
     design = np.column_stack([matrix, np.ones(len(matrix))])
     penalties = np.array([alpha] * matrix.shape[1] + [alpha / 1000])[:, None]
 
@@ -72,12 +72,12 @@ def slow_softmax(matrix, targets, alpha):
 
 
 @pytest.mark.parametrize("task", [Classification(np.array([3, 5, 7])), Regression()])
-def test_a_step_of_em_is_that_of_plain_numpy(task):
+def test_a_step_of_em_matches_plain_numpy(task):
     rows, plan = small_rows(task), plan_of()
     shares = np.random.default_rng(3).dirichlet([1, 1], 12)
     found = Mixture([None], [None, None], np.empty(0), False)
     for _ in range(30 if isinstance(task, Classification) else 1):
-        # Twenty steps of the solver need not be all the way to the maximum.
+        # Twenty steps of the solver need not reach the maximum.
         gates, experts = maximise(rows, plan, shares, found, (0,))
         found = Mixture(gates, experts, np.empty(0), False)
     value, new_shares = expect(joint_logs(rows, plan, gates, experts), rows.weights, is_hard=False)
@@ -101,7 +101,7 @@ def test_a_step_of_em_is_that_of_plain_numpy(task):
     assert value == pytest.approx((weights * np.log(joint.sum(axis=1))).sum(), abs=2e-3)
 
 
-def test_the_first_log_likelihood_is_that_of_one_line():
+def test_the_first_log_likelihood_is_that_of_one_regression_line():
     X, y = two_lines(n_rows=12)
     fitted = MixtureOfExpertsRegressor(n_experts=1, n_init=1, max_iter=1).fit(X, y)
     x = (X[:, 0] - X.mean()) / X.std()
@@ -114,7 +114,7 @@ def test_the_first_log_likelihood_is_that_of_one_line():
     assert not fitted.converged_
 
 
-def test_the_log_likelihood_is_that_of_gate_and_votes():
+def test_the_log_likelihood_follows_from_gate_and_votes():
     X, y = quarters()
     weights = np.random.default_rng(1).integers(0, 3, len(y))
     mixture = MixtureOfExpertsClassifier(alpha=0.2, branching=2, n_init=1, max_iter=9, random_state=0)
@@ -126,7 +126,7 @@ def test_the_log_likelihood_is_that_of_gate_and_votes():
     assert fitted.log_likelihoods_[-1] == pytest.approx(likelihood - penalty, rel=1e-9)
 
 
-def test_softmax_regression_is_that_of_scikit_learn():
+def test_softmax_regression_matches_scikit_learn():
     rng = np.random.default_rng(0)
     X, y, weights = rng.normal(size=(80, 3)), rng.integers(0, 3, 80), rng.random(80)
     found = np.zeros((4, 3))
@@ -137,22 +137,22 @@ def test_softmax_regression_is_that_of_scikit_learn():
     np.testing.assert_allclose(ours, theirs.predict_proba(X), atol=2e-3)
 
 
-class Tiring(Ridge):
-    """Ridge regression that answers nonsense from the third fit on."""
+class WrongFromThirdFit(Ridge):
+    """Ridge regression that predicts nonsense from the third fit on."""
 
     n_fits = 0
 
     def fit(self, X, y, sample_weight=None):
-        Tiring.n_fits += 1
-        return super().fit(X, y if Tiring.n_fits <= 2 else -100 * y, sample_weight)
+        WrongFromThirdFit.n_fits += 1
+        return super().fit(X, y if WrongFromThirdFit.n_fits <= 2 else -100 * y, sample_weight)
 
 
-def test_a_step_that_lowers_the_likelihood_is_taken_back(monkeypatch):
-    monkeypatch.setattr(Tiring, "n_fits", 0)
+def test_a_step_that_lowers_the_likelihood_is_undone(monkeypatch):
+    monkeypatch.setattr(WrongFromThirdFit, "n_fits", 0)
     X, y = two_lines()
     usual = {"n_experts": 2, "n_init": 1, "random_state": 0}
-    fitted = MixtureOfExpertsRegressor(Tiring(), **usual).fit(X, y)
-    assert Tiring.n_fits == 4
+    fitted = MixtureOfExpertsRegressor(WrongFromThirdFit(), **usual).fit(X, y)
+    assert WrongFromThirdFit.n_fits == 4
     assert fitted.n_iter_ == 1 and fitted.converged_
     once = MixtureOfExpertsRegressor(Ridge(), max_iter=1, **usual).fit(X, y)
     np.testing.assert_array_equal(fitted.predict(X), once.predict(X))

@@ -1,4 +1,4 @@
-"""Mixtures of experts: they share out the table, take members of any kind, and tell bad input in one line."""
+"""Mixtures of experts divide the rows, accept members of any kind, and report bad input in one line."""
 
 import threading
 
@@ -42,7 +42,7 @@ def test_two_experts_learn_two_lines():
     np.testing.assert_allclose(slopes, [-1, 1], atol=0.05)
 
 
-def test_two_experts_learn_classes_by_region():
+def test_two_experts_learn_classes_of_two_regions():
     X, y = quarters()
     one = MixtureOfExpertsClassifier(n_experts=1).fit(X, y)
     two = MixtureOfExpertsClassifier(n_experts=2, random_state=0).fit(X, y)
@@ -52,7 +52,7 @@ def test_two_experts_learn_classes_by_region():
 
 
 @both
-def test_a_tree_of_one_level_is_one_gate(mixture_type):
+def test_a_tree_of_one_level_equals_one_gate(mixture_type):
     X, y = problem(mixture_type)
     usual = {"n_experts": 3, "n_init": 1, "max_iter": 8, "random_state": 0}
     flat, tree = (mixture_type(branching=each, **usual).fit(X, y) for each in (None, 3))
@@ -61,7 +61,7 @@ def test_a_tree_of_one_level_is_one_gate(mixture_type):
 
 
 @both
-def test_one_expert_is_a_tree_of_any_branching(mixture_type, tmp_path):
+def test_one_expert_works_with_any_branching(mixture_type, tmp_path):
     X, y = problem(mixture_type)
     flat, tree = (mixture_type(n_experts=1, branching=each).fit(X, y) for each in (None, 2))
     np.testing.assert_array_equal(votes_of(flat, X), votes_of(tree, X))
@@ -69,7 +69,7 @@ def test_one_expert_is_a_tree_of_any_branching(mixture_type, tmp_path):
     np.testing.assert_array_equal(votes_of(committee.load(tmp_path / "tree.committee"), X), votes_of(tree, X))
 
 
-def test_a_tree_of_gates_multiplies_along_paths():
+def test_a_tree_of_gates_multiplies_weights_along_paths():
     tree = Branches.of(4, 2)
     top, left, right = (np.array([[p, 1 - p]]) for p in (0.6, 0.1, 0.5))
     shares = np.exp(tree.join([np.log(each) for each in (top, left, right)]))
@@ -86,7 +86,7 @@ def test_a_tree_of_gates_multiplies_along_paths():
 
 
 @both
-def test_soft_gating_is_the_mean_of_votes_and_hard_gating_the_vote_of_one(mixture_type):
+def test_soft_gating_averages_votes_and_hard_gating_takes_one_vote(mixture_type):
     X, y = problem(mixture_type)
     fitted = mixture_type(random_state=0, n_init=1, max_iter=8).fit(X, y)
     gate, votes = fitted.gate(X), fitted.votes(X)
@@ -100,7 +100,7 @@ def test_soft_gating_is_the_mean_of_votes_and_hard_gating_the_vote_of_one(mixtur
 
 
 @both
-def test_hard_assignment_learns_too(mixture_type):
+def test_hard_assignment_learns_the_problem(mixture_type):
     X, y = problem(mixture_type)
     fitted = mixture_type(n_experts=2, assignment="hard", n_init=5, random_state=0).fit(X, y)
     assert fitted.score(X, y) > 0.95
@@ -137,7 +137,7 @@ GATES = [None, GaussianNB(), committee.DecisionTreeClassifier(max_depth=2)]
 
 @pytest.mark.parametrize("gate", GATES, ids=name_of)
 @pytest.mark.parametrize("expert", EXPERTS, ids=name_of)
-def test_experts_and_gates_may_be_of_any_kind(expert, gate, tmp_path):
+def test_experts_and_gates_can_be_any_estimator(expert, gate, tmp_path):
     mixture_type = BOTH[0] if is_classifier(expert) else BOTH[1]
     X, y = problem(mixture_type)
     mixture = mixture_type(expert, gate_estimator=gate, n_init=1, max_iter=8, random_state=0)
@@ -153,7 +153,7 @@ def test_experts_and_gates_may_be_of_any_kind(expert, gate, tmp_path):
 
 
 @pytest.mark.parametrize("routing", [False, True])
-def test_experts_and_gates_may_be_looked_for_and_stand_in_pipelines(routing):
+def test_experts_and_gates_can_be_searches_and_pipelines(routing):
     X, y = problem(MixtureOfExpertsClassifier)
     with sklearn.config_context(enable_metadata_routing=routing):
         search = GridSearchCV(LogisticRegression(), {"C": [1.0]}, cv=2)
@@ -165,7 +165,7 @@ def test_experts_and_gates_may_be_looked_for_and_stand_in_pipelines(routing):
             assert mixture.fit(X, y).score(X, y) > 0.6
 
 
-def test_an_expert_that_never_saw_a_class_gives_it_no_vote():
+def test_an_expert_that_never_saw_a_class_gives_it_a_vote_of_zero():
     X = np.repeat([[0.0], [1.0], [10.0], [11.0]], 5, axis=0) + np.linspace(0, 0.1, 20)[:, None]
     y = np.repeat(["a", "b", "c", "d"], 5)
     fitted = MixtureOfExpertsClassifier(
@@ -185,14 +185,14 @@ def test_a_class_without_weight_gets_no_vote():
     np.testing.assert_array_equal(fitted.predict_proba([[2.0]])[:, 2], [0.0])
 
 
-def test_more_experts_than_rows_are_no_harm():
+def test_more_experts_than_rows_do_no_harm():
     few = MixtureOfExpertsRegressor(n_experts=8, random_state=0).fit([[0.0], [1.0]], [1.0, 3.0])
     assert np.isfinite(few.predict([[0.0], [5.0]])).all()
     hard = MixtureOfExpertsClassifier(n_experts=8, assignment="hard", random_state=0)
     assert hard.fit([[0.0], [1.0]], ["a", "b"]).predict([[0.0]]) == ["a"]
 
 
-def test_numbers_of_any_size_are_learnt_alike():
+def test_targets_of_any_magnitude_are_learnt_equally_well():
     X, y = two_lines()
     usual = {"n_experts": 2, "n_init": 1, "max_iter": 8, "random_state": 0}
     expected = MixtureOfExpertsRegressor(**usual).fit(X, y).predict(X)
@@ -202,13 +202,13 @@ def test_numbers_of_any_size_are_learnt_alike():
         assert np.isfinite(far.predict([[1e308], [-1e308]])).all()
 
 
-def test_constant_columns_and_numbers_stay_what_they_are():
+def test_constant_columns_and_targets_are_handled():
     assert mean_and_deviation(np.full(3, 0.1), np.ones(3)) == (0.1, 1.0)
     fitted = MixtureOfExpertsRegressor(random_state=0).fit([[0.1, i] for i in range(9)], np.full(9, 0.7))
     assert (fitted.predict([[0.1, 3], [1e9, -1e9]]) == 0.7).all()
 
 
-def test_numbers_are_scaled_whatever_their_size():
+def test_columns_of_any_magnitude_are_scaled():
     tiny = TableEncoder().fit_transform([[1e-200], [3e-200]])
     np.testing.assert_allclose(tiny, [[-1], [1]])
     even = TableEncoder().fit([[0.1]] * 3)
@@ -228,7 +228,7 @@ def test_missing_values_and_categories_are_encoded():
     assert len(marked.fit([[1], [2], [3]] * 5, np.arange(15.0)).gates_[0].coefficients) == 4
 
 
-def test_restarts_and_iterations_are_told():
+def test_restarts_and_iterations_are_reported():
     X, y = two_lines()
     events = []
     with receiving(events.append):
@@ -239,13 +239,13 @@ def test_restarts_and_iterations_are_told():
     iterations = [each for each in events if each.what == "iterations" and each.within[-1] == "restart 1"]
     assert [each.n_done for each in iterations] == [0, 1, 2, 3, 3]
     assert iterations[-1].is_over and iterations[-1].is_limit
-    # The score is the log-likelihood of a row, y in its standard deviations.
+    # The score is the mean log-likelihood per row of the standardised y.
     last = (fitted.restart_log_likelihoods_ / len(y) + np.log(y.std())).tolist()
     assert iterations[-1].score == pytest.approx(last[1])
 
 
 @pytest.mark.parametrize("runner", ["serial", "threads"])
-def test_an_interrupted_fit_leaves_the_estimator_as_it_was(runner):
+def test_an_interrupted_fit_leaves_the_estimator_unchanged(runner):
     X, y = two_lines()
     fitted = MixtureOfExpertsRegressor(n_init=2, max_iter=3, random_state=0, runner=runner).fit(X, y)
     before = fitted.predict(X)
@@ -260,7 +260,7 @@ def test_an_interrupted_fit_leaves_the_estimator_as_it_was(runner):
 
 
 @pytest.mark.parametrize("runner", ["serial", "threads"])
-def test_another_thread_may_stop_a_fit(runner):
+def test_another_thread_can_stop_a_fit(runner):
     stop = threading.Event()
     stop.set()
     mixture = MixtureOfExpertsRegressor(runner=runner)
@@ -270,13 +270,13 @@ def test_another_thread_may_stop_a_fit(runner):
         mixture.gate([[1.0]])
 
 
-def test_a_fit_ends_by_the_clock_with_what_it_has():
+def test_a_time_limit_ends_a_fit_with_the_best_model_so_far():
     with ended_after(0.0):
         fitted = MixtureOfExpertsRegressor(n_init=2).fit(*two_lines())
     assert fitted.n_iter_ == 1 and not fitted.converged_
 
 
-def test_a_failure_of_an_expert_names_the_restart_and_the_expert():
+def test_a_failing_expert_is_named_with_its_restart():
     class Failing(Ridge):
         """Ridge regression that cannot be fitted."""
 
@@ -288,9 +288,9 @@ def test_a_failure_of_an_expert_names_the_restart_and_the_expert():
         MixtureOfExpertsRegressor(Failing(), n_init=2).fit(*two_lines())
 
 
-def test_a_failure_of_a_gate_and_of_a_vote_names_who_failed():
+def test_a_failing_gate_and_a_failing_vote_are_named():
     class Silent(GaussianNB):
-        """Naive Bayes that learns and cannot tell."""
+        """Naive Bayes that can be fitted but cannot predict."""
 
         def predict_proba(self, X):
             raise KeyError("column 3")
@@ -347,7 +347,7 @@ def test_a_failure_of_a_gate_and_of_a_vote_names_who_failed():
         (MixtureOfExpertsClassifier(alpha=0), "alpha must be a number > 0. Got 0."),
     ],
 )
-def test_bad_parameters_are_told_in_one_line(mixture, message):
+def test_bad_parameters_raise_one_line_errors(mixture, message):
     with pytest.raises(ValueError) as caught:
         mixture.fit([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
     assert str(caught.value) == message

@@ -258,9 +258,9 @@ def test_rows_of_which_no_class_has_two_cannot_be_divided():
     ("parameters", "message"),
     [
         ({"n_estimators": 0}, "n_estimators must be an integer >= 1. Got 0."),
-        ({"learning_rate": 0}, "learning_rate must be a finite number > 0. Got 0."),
-        ({"learning_rate": -1.0}, "learning_rate must be a finite number > 0. Got -1.0."),
-        ({"learning_rate": float("nan")}, "learning_rate must be a finite number > 0. Got nan."),
+        ({"learning_rate": 0}, "learning_rate must be a number > 0. Got 0."),
+        ({"learning_rate": -1.0}, "learning_rate must be a number > 0. Got -1.0."),
+        ({"learning_rate": float("nan")}, "learning_rate must be a number > 0. Got nan."),
         ({"weighting": "both"}, 'weighting must be "reweight" or "resample". Got \'both\'.'),
         ({"max_bins": 1}, "max_bins must be an integer in [2, 65535]. Got 1."),
         ({"estimator": "tree"}, "estimator must be an estimator with fit and predict, or None. Got 'tree'."),

@@ -28,7 +28,7 @@ from committee import (
     C45Classifier,
     VotingClassifier,
 )
-from committee.boosting.adaboost.python_rounds import Plan, PythonRounds
+from committee.boosting.adaboost.python_rounds import PythonRounds, RoundSettings
 from committee.boosting.adaboost.weights import Distribution, Scheme
 from committee.members import NumberedLabels
 from committee.running import WorkerDiedError, receiving
@@ -243,7 +243,7 @@ def test_a_member_that_is_stopped_ends_the_fit_as_an_interruption(runner):
         member = committee.RandomForestClassifier(100_000)
         rounds = PythonRounds(member, X, *Classification.of(Y), None, run)
         with committee.running.stopped_by(stop), pytest.raises(KeyboardInterrupt):
-            rounds._make(Plan(Scheme("m1", 2), False, 0, 1), 0, Distribution.start(None, len(Y)))
+            rounds._make(RoundSettings(Scheme("m1", 2), False, 0, 1), 0, Distribution.start(None, len(Y)))
 
 
 # What members vote.

@@ -40,9 +40,9 @@ def test_one_class_is_refused(booster):
     ("parameters", "message"),
     [
         ({"n_estimators": 0}, 'n_estimators must be an integer >= 1 or "auto". Got 0.'),
-        ({"learning_rate": 0.0}, 'learning_rate must be a finite number > 0 or "auto". Got 0.0.'),
-        ({"learning_rate": -1}, 'learning_rate must be a finite number > 0 or "auto". Got -1.'),
-        ({"learning_rate": np.inf}, 'learning_rate must be a finite number > 0 or "auto". Got inf.'),
+        ({"learning_rate": 0.0}, 'learning_rate must be a number > 0 or "auto". Got 0.0.'),
+        ({"learning_rate": -1}, 'learning_rate must be a number > 0 or "auto". Got -1.'),
+        ({"learning_rate": np.inf}, 'learning_rate must be a number > 0 or "auto". Got inf.'),
         ({"loss": "deviance"}, 'loss must be "log_loss", "exponential" or a callable. Got \'deviance\'.'),
         ({"max_leaf_nodes": 1}, "max_leaf_nodes must be an integer >= 2 or None. Got 1."),
         ({"max_bins": 1}, "max_bins must be an integer in [2, 65535]. Got 1."),
@@ -255,7 +255,7 @@ def test_a_warm_start_goes_on_with_the_same_columns_and_classes():
 def test_a_warm_start_goes_on_with_scores_that_mean_the_same(booster, change):
     booster = clone(booster).set_params(warm_start=True).fit(X, np.arange(20) % 3)
     before = booster.predict(X)
-    with pytest.raises(ValueError, match="of a loss with another link"):
+    with pytest.raises(ValueError, match="with a loss of another link"):
         booster.set_params(n_estimators=4, **change).fit(X, np.arange(20) % 3)
     np.testing.assert_array_equal(booster.predict(X), before)
 

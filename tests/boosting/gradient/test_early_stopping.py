@@ -8,8 +8,9 @@ from sklearn.datasets import make_classification, make_regression
 from sklearn.metrics import log_loss
 
 from committee import GradientBoostingClassifier, GradientBoostingRegressor, LogitBoostClassifier
-from committee.boosting.gradient.training_rows import Rows, hold_out
+from committee.boosting.gradient.training_rows import TrainingRows
 from committee.table import bin_table, read
+from committee.votes.folds import spare_share
 
 NOISY = make_classification(600, 8, flip_y=0.3, random_state=0)
 TRAIN, VALIDATION = (NOISY[0][:400], NOISY[1][:400]), (NOISY[0][400:], NOISY[1][400:])
@@ -67,8 +68,8 @@ def test_rows_may_be_held_out(problem):
 
 def test_held_out_rows_keep_the_shares_of_the_classes_and_no_class_loses_its_last_row():
     y = np.array([0] * 60 + [1] * 30 + [2] * 9 + [3], dtype=np.int32)
-    rows = Rows(read(np.arange(100.0)[:, np.newaxis]), y, None, None)
-    rest, held_out = hold_out(rows, 4, 0.2, seed=5)
+    rows = TrainingRows(read(np.arange(100.0)[:, np.newaxis]), y, None, None)
+    rest, held_out = rows.divided(spare_share(y, 0.2, seed=5))
     assert len(rest.y) + len(held_out.y) == 100
     assert set(rest.y) == {0, 1, 2, 3}
     np.testing.assert_allclose(np.bincount(held_out.y, minlength=4), [12, 6, 2, 0], atol=1)

@@ -7,7 +7,7 @@ from sklearn.datasets import make_classification, make_regression
 
 from committee import GradientBoostingClassifier, GradientBoostingRegressor
 from committee.boosting.gradient.gradient_boosting import USUAL_ROUNDS, fold_rows
-from committee.boosting.gradient.training_rows import Rows, copies_of
+from committee.boosting.gradient.training_rows import TrainingRows, copies_of
 from committee.table import bin_table, read
 from committee.votes.folds import N_FOLDS
 
@@ -67,7 +67,7 @@ def test_copies_stay_in_one_fold_and_equal_rows_of_two_classes_need_not():
     rng = np.random.default_rng(0)
     values = np.repeat(np.arange(200.0), 3)
     y = np.repeat(rng.integers(0, 2, 200), 3).astype(np.int32)
-    rows = Rows(read(values[:, np.newaxis]), y, None, None)
+    rows = TrainingRows(read(values[:, np.newaxis]), y, None, None)
     copies = copies_of(values.astype(np.uint64), y)
     for rest, held_out in fold_rows(rows, copies, 2, seed=0):
         assert not set(rest.table.columns[0]) & set(held_out.table.columns[0])
@@ -137,7 +137,7 @@ def test_warm_start_needs_a_number_of_rounds():
 @pytest.mark.parametrize(("n_rows", "n_folds"), [(12, 5), (900, 5), (1500, 4), (3000, 2), (20_000, 1)])
 def test_small_tables_validate_all_folds_and_large_ones_one(n_rows, n_folds):
     y = (np.arange(n_rows) % 10 == 0).astype(np.int32)
-    rows = Rows(read(np.arange(n_rows, dtype=float)[:, np.newaxis]), y, None, None)
+    rows = TrainingRows(read(np.arange(n_rows, dtype=float)[:, np.newaxis]), y, None, None)
     parts = list(fold_rows(rows, np.arange(n_rows), 2, seed=0))
     assert len(parts) == n_folds
     for rest, held_out in parts:

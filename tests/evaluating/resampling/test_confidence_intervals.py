@@ -62,49 +62,53 @@ def test_intervals_of_several_numbers_are_printed_and_compared():
 @pytest.mark.parametrize("metric", ["accuracy", "roc_auc", "neg_log_loss", "f1"])
 def test_the_interval_of_a_score_holds_it_and_is_the_same_for_the_same_seed(kind, metric):
     options = {"kind": kind, "B": 60, "random_state": 5}
-    found = score_interval(DECISION, Y, metric, **options)
-    assert found.value == pytest.approx(score(DECISION, Y, metric))
+    found = score_interval(Y, DECISION, scoring=metric, **options)
+    assert found.value == pytest.approx(score(Y, DECISION, scoring=metric))
     assert found.low < found.value < found.high
-    assert found == score_interval(DECISION, Y, metric, **options)
-    narrow = score_interval(DECISION, Y, metric, **options, level=0.5)
+    assert found == score_interval(Y, DECISION, scoring=metric, **options)
+    narrow = score_interval(Y, DECISION, scoring=metric, **options, level=0.5)
     assert found.low < narrow.low < narrow.high < found.high
 
 
 def test_the_interval_of_an_error_is_as_wide_as_the_binomial_distribution_says():
     right = np.repeat([1, 0], [300, 100])
-    found = score_interval(right, np.ones(400, dtype=int), "accuracy", B=2000, random_state=0)
+    found = score_interval(np.ones(400, dtype=int), right, scoring="accuracy", B=2000, random_state=0)
     expected = stats.binom(400, 0.75).ppf([0.025, 0.975]) / 400
     np.testing.assert_allclose([found.low, found.high], expected, atol=0.006)
 
 
 @pytest.mark.parametrize("kind", ["percentile", "bca"])
 def test_a_decision_without_an_error_has_an_interval_of_no_width(kind):
-    found = score_interval([1, 0, 1], [1, 0, 1], "accuracy", kind=kind, B=50)
+    found = score_interval([1, 0, 1], [1, 0, 1], scoring="accuracy", kind=kind, B=50)
     assert (found.low, found.value, found.high) == (1.0, 1.0, 1.0)
 
 
 def test_small_whole_weights_are_rows_that_many_times():
     weights = rng.integers(0, 4, 80)
     rows = np.repeat(np.arange(80), weights)
-    weighed = score_interval(DECISION, Y, "roc_auc", sample_weight=weights, kind="bca", B=50, random_state=1)
-    repeated = score_interval(DECISION[rows], Y[rows], "roc_auc", kind="bca", B=50, random_state=1)
+    weighed = score_interval(
+        Y, DECISION, scoring="roc_auc", sample_weight=weights, kind="bca", B=50, random_state=1
+    )
+    repeated = score_interval(Y[rows], DECISION[rows], scoring="roc_auc", kind="bca", B=50, random_state=1)
     np.testing.assert_allclose([weighed.low, weighed.high], [repeated.low, repeated.high], rtol=1e-12)
 
 
 def test_other_weights_go_along_with_their_row_whatever_their_scale():
     weights = rng.random(80)
-    once = score_interval(DECISION, Y, "neg_brier_score", sample_weight=weights, B=50, random_state=1)
-    again = score_interval(DECISION, Y, "neg_brier_score", sample_weight=weights * 1000, B=50, random_state=1)
+    once = score_interval(Y, DECISION, scoring="neg_brier_score", sample_weight=weights, B=50, random_state=1)
+    again = score_interval(
+        Y, DECISION, scoring="neg_brier_score", sample_weight=weights * 1000, B=50, random_state=1
+    )
     np.testing.assert_allclose([once.low, once.high], [again.low, again.high], rtol=1e-12)
 
 
 def test_rows_drawn_again_without_a_value_are_left_out():
     # Of two rows, half of the draws have both classes.
     decision = [[0.9, 0.1], [0.2, 0.8], [0.3, 0.7]]
-    found = score_interval(decision, [0, 1, 1], "roc_auc", B=50, random_state=0)
+    found = score_interval([0, 1, 1], decision, scoring="roc_auc", B=50, random_state=0)
     assert (found.low, found.high) == (1.0, 1.0)
     with pytest.raises(ValueError, match="The number has no value on these rows"):
-        score_interval(decision, [1, 1, 1], "roc_auc", B=50)
+        score_interval([1, 1, 1], decision, scoring="roc_auc", B=50)
 
 
 @pytest.mark.parametrize(
@@ -118,15 +122,15 @@ def test_rows_drawn_again_without_a_value_are_left_out():
 )
 def test_bad_options_are_told_in_one_line(options, message):
     with pytest.raises(ValueError) as caught:
-        score_interval(DECISION, Y, **options)
+        score_interval(Y, DECISION, **options)
     assert str(caught.value) == message
 
 
 def test_a_stack_of_votes_has_no_single_interval():
-    with pytest.raises(ValueError, match="score_interval judges one decision"):
-        score_interval(DECISION[None], Y)
+    with pytest.raises(ValueError, match="score_interval takes one decision"):
+        score_interval(Y, DECISION[None])
 
 
 def test_one_row_alone_has_an_interval_of_no_width():
-    found = score_interval([1], [0], "accuracy", kind="bca", B=10)
+    found = score_interval([0], [1], scoring="accuracy", kind="bca", B=10)
     assert (found.low, found.value, found.high) == (0.0, 0.0, 0.0)

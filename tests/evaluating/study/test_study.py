@@ -58,7 +58,7 @@ def test_scores_are_those_of_the_kept_votes():
     row = study.results("pandas").query("learner == 'tree' and table == 'three' and resample == 1")
     told = row.set_index("scoring")["score"]
     for metric in told.index:
-        assert told[metric] == pytest.approx(score(votes, y[is_test], metric), rel=1e-6)
+        assert told[metric] == pytest.approx(score(y[is_test], votes, scoring=metric), rel=1e-6)
 
 
 def test_votes_are_those_of_a_fit_on_the_rows_that_are_not_judged_on():

@@ -592,9 +592,9 @@ def set_monotonic(parameters):
 @pytest.mark.parametrize(
     ("edit", "message"),
     [
-        (set_class_weights, "Every class needs a weight"),
-        (set_monotonic, "Every column needs a direction"),
-        (lambda parameters: None, "votes are those of other rows"),
+        (set_class_weights, "There must be one weight per class"),
+        (set_monotonic, "one monotonic direction per column"),
+        (lambda parameters: None, "votes do not fit the rows"),
     ],
     ids=["classes", "columns", "rows"],
 )

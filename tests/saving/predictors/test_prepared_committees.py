@@ -68,8 +68,7 @@ def own_members(estimator):
 def own_committee(estimator, **parameters):
     known = estimator.get_params(deep=False)
     cv = {} if known.get("rule") == "mean" else {"cv": 3}
-    where = "estimators" if "estimators" in known else "members"
-    return clone(estimator).set_params(**{where: own_members(estimator)} | cv | parameters)
+    return clone(estimator).set_params(**{"estimators": own_members(estimator)} | cv | parameters)
 
 
 def as_json(frame):
@@ -292,8 +291,11 @@ def test_bad_rows_are_told_in_the_words_of_the_committee(path):
 def test_it_refuses_what_nothing_asks_for(estimator, path):
     fitted = clone(estimator).fit(MATRIX, target_for(estimator, SIGNAL))
     for edit, fault in [
-        (lambda description, arrays: arrays.update(more=np.zeros(3)), "Nothing asks for the arrays"),
-        (lambda description, arrays: description["model"]["fitted"].update(more=1), r"known of \['more'\]"),
+        (lambda description, arrays: arrays.update(more=np.zeros(3)), "No value uses the arrays"),
+        (
+            lambda description, arrays: description["model"]["fitted"].update(more=1),
+            r"unknown fields \['more'\]",
+        ),
         (lambda description, arrays: description["scores"].update(more={"array": "none"}), "no array 'none'"),
     ]:
         fitted.save(path)
@@ -333,8 +335,8 @@ def test_one_more_learnt_attribute_is_the_business_of_the_class_alone(model, pat
             lambda fitted: fitted["seats"][0]["dict"][2].__setitem__(1, [7]),
             "its columns are none",
         ),
-        (lambda fitted: fitted["seats"].clear(), "there are no members|Nothing asks"),
-        (lambda fitted: fitted.update(rule=None), "a choice without one|Nothing asks"),
+        (lambda fitted: fitted["seats"].clear(), "there are no members|No value uses"),
+        (lambda fitted: fitted.update(rule=None), "a choice without one|No value uses"),
         (lambda fitted: fitted["rule"].update(estimator="committee.C45Classifier"), "not a rule|is a|has no"),
         (lambda fitted: fitted["rule"]["fitted"].update(n_members_=3), "scores_ has shape"),
     ],

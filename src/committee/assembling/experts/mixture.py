@@ -26,7 +26,16 @@ from committee.members.member_kinds import is_member
 from committee.members.member_tasks import naming, numbered
 from committee.members.member_votes import votes_of
 from committee.members.table_encoder import TableEncoder, n_features_of, new_encoder
-from committee.parameters import anything, declared, integer, number, one_of, optional, parameter
+from committee.parameters import (
+    RANDOM_STATE,
+    Constraint,
+    declared,
+    integer,
+    number,
+    one_of,
+    optional,
+    parameter,
+)
 from committee.running.deadline import check
 from committee.saving import Fields, saved
 from committee.saving.predictors.predictor import Predictor
@@ -36,11 +45,6 @@ from committee.table.input_types import ArrayLike, RandomState, TableLike
 from committee.task import Classification, Regression
 
 LARGEST, MOST_BRANCHES = sys.float_info.max, 2**31 - 1
-
-
-def is_positive(value: object) -> bool:
-    """Return whether a value is a finite number above 0."""
-    return number(0)(value) and value != 0
 
 
 @declared
@@ -67,69 +71,60 @@ class Experts(Tabular):
 
     estimator: BaseEstimator | None = parameter(
         None,
-        "an estimator with fit and predict, or None",
-        optional(is_member),
+        Constraint(
+            "an estimator with fit and predict, or None", lambda value: value is None or is_member(value)
+        ),
         "The expert, cloned for each seat; its `fit` must take `sample_weight`, and an expert for classes "
         "must have `predict_proba`. None is a softmax regression for classes and a linear regression for "
         "numbers.",
         kw_only=False,
     )
-    n_experts: int = parameter(4, "an integer >= 1", integer(1), "The number of experts.")
+    n_experts: int = parameter(4, integer(1), "The number of experts.")
     gate_estimator: BaseEstimator | None = parameter(
         None,
-        "a classifier with predict_proba, or None",
-        optional(is_member),
+        Constraint(
+            "a classifier with predict_proba, or None", lambda value: value is None or is_member(value)
+        ),
         "The gate: any classifier with `predict_proba` whose `fit` takes `sample_weight`. It sees each row "
         "once for every expert, weighted by the expert's share in the row. None is a softmax regression.",
     )
     branching: int | None = parameter(
         None,
-        "an integer >= 2 or None",
         optional(integer(2)),
         "How many branches each gate of a tree of gates has, which makes the mixture hierarchical; "
         "`n_experts` must be a power of it. None is one gate for all experts.",
     )
     gating: str = parameter(
         "soft",
-        '"soft" or "hard"',
         one_of("soft", "hard"),
         'How new rows are decided. "soft" is the mean of the votes of all experts by the probabilities of '
         'the gate, "hard" the vote of the most probable expert.',
     )
     assignment: str = parameter(
         "soft",
-        '"soft" or "hard"',
         one_of("soft", "hard"),
         'How rows are shared out in training. "soft" is EM. "hard" gives each row to the expert that '
         "explains it best, and the likelihood of a row is that of its expert alone.",
     )
     alpha: float = parameter(
         0.01,
-        "a number > 0",
-        is_positive,
+        number(0, closed="neither"),
         "The penalty of squared coefficients in gates and experts of our own: half of it for each square, in "
         "the unit of one row's log-likelihood. Columns, and numbers as y, have the variance 1 there.",
     )
     n_init: int = parameter(
-        3,
-        "an integer >= 1",
-        integer(1),
-        "The number of restarts, of which that of the highest final log-likelihood is kept.",
+        3, integer(1), "The number of restarts, of which that of the highest final log-likelihood is kept."
     )
-    max_iter: int = parameter(100, "an integer >= 1", integer(1), "The most iterations of a restart.")
+    max_iter: int = parameter(100, integer(1), "The most iterations of a restart.")
     tol: float = parameter(
-        1e-4,
-        "a number >= 0",
-        number(0),
-        "A restart ends when an iteration gains no more than this for a row of weight 1.",
+        1e-4, number(0), "A restart ends when an iteration gains no more than this for a row of weight 1."
     )
     categorical_features: object = parameter("from_dtype", *CATEGORICAL_FEATURES)
     runner: str | running.Runner = parameter("threads", *RUNNER)
     n_jobs: int | None = parameter(None, *FITS_AT_ONCE)
     random_state: RandomState = parameter(
         None,
-        "an integer, a RandomState or None",
-        anything,
+        RANDOM_STATE,
         "The seed of the starts, and of gates and experts whose own `random_state` is None.",
     )
     verbose: int = parameter(0, *VERBOSE)

@@ -33,34 +33,45 @@ from committee.boosting.adaboost.engine_rounds import (
     are_members_of,
     default_member,
     runs_in_engine,
-    take_member,
 )
-from committee.boosting.adaboost.parameters import Adaptive
-from committee.boosting.adaboost.python_rounds import Plan, PythonRounds, Run, each_vote
+from committee.boosting.adaboost.python_rounds import PythonRounds, RoundSettings, Run, each_vote
 from committee.boosting.adaboost.weights import ROUNDING, Distribution, Scheme
+from committee.boosting.gradient.additive_trees import Staged
 from committee.boosting.gradient.training_rows import check_given, check_two_classes
 from committee.combining.fixed_rules import one_hot
 from committee.combining.metadata_routing import all_take_weights
 from committee.learners.fit_session import CallbackSupportMixin, FitFrame, warn_of_no_more, with_callbacks
-from committee.learners.fitted_members import Members
+from committee.learners.fitted_members import Members, mean_importances
 from committee.learners.training_data import check_same_task, fit_table, table_to_go_on, training_of
-from committee.learners.tree_parameters import draw_seed
+from committee.learners.tree_parameters import CATEGORICAL_FEATURES, N_JOBS, RUNNER, VERBOSE, draw_seed
 from committee.members.member_fit import importances_of
 from committee.members.member_kinds import check_engine_member, check_estimator, is_member, takes_codes
 from committee.members.member_view import native_table
-from committee.parameters import check_parameters, declared
+from committee.parameters import (
+    RANDOM_STATE,
+    Constraint,
+    boolean,
+    check_parameters,
+    declared,
+    either,
+    integer,
+    one_of,
+    parameter,
+    share,
+)
 from committee.running import n_threads, runner_of
 from committee.saving import Fields
 from committee.saving.model_parts import TREES
 from committee.saving.states.adaboost_state import AdaBoostState, Weighing
 from committee.saving.states.committee_states import votes_like
 from committee.table import BinnedTable
+from committee.table.binning import MAX_BINS
 from committee.task import Classification, Regression, check_lengths, row_weights
 from committee.votes.vote_arrays import labels_of
 
 
 @declared
-class AdaBoost(CallbackSupportMixin, Adaptive):
+class AdaBoost(CallbackSupportMixin, Staged):
     """Members made one after the other, each for the rows that those before it got wrong.
 
     Attributes
@@ -84,6 +95,73 @@ class AdaBoost(CallbackSupportMixin, Adaptive):
     """
 
     _scheme_name: ClassVar[str]
+
+    estimator: Any = parameter(
+        None,
+        Constraint(
+            "an estimator with fit and predict, or None", lambda value: value is None or is_member(value)
+        ),
+        "The member, cloned for every round. None is a stump for two classes, a tree of depth 1 + "
+        "ceil(log2(n_classes)) for more and one of depth 3 for numbers. The engine makes all rounds for "
+        "`DecisionStump`, `DecisionTree`, `RandomTree` and `C45Classifier` members without `class_weight`; "
+        "others are fitted by the runner, one after the other, with weights of a mean of 1.",
+        kw_only=False,
+    )
+    n_estimators: int = parameter(50, integer(1), "The most members that are made.")
+    weighting: str = parameter(
+        "reweight",
+        one_of("reweight", "resample"),
+        '"reweight" gives the weights to the member. "resample" draws as many rows as there are, with '
+        "replacement, in proportion to their weights, whatever the order of the table: for members that fit "
+        "the weighted rows without error, "
+        "such as full trees, which would end the run at once. A member that takes no `sample_weight` at its "
+        "`fit`, or is made of one that takes none, is always resampled. Where a member refuses drawn rows of "
+        "one class, scikit-learn's `DummyClassifier` votes for it.",
+    )
+    max_bins: int = parameter(
+        255,
+        integer(2, MAX_BINS),
+        "How many bins a column of numbers may have, for members of the engine. Columns of no more distinct "
+        "values are split exactly, others at quantiles. More than 255 take twice the memory.",
+    )
+    early_stopping: Any = parameter(
+        False,
+        either(boolean, one_of("out_of_fold")),
+        "True stops when the error on `X_val`, or on held-out rows if it is not given, has not fallen for "
+        '`n_iter_no_change` rounds, and keeps the members up to the lowest error. "out_of_fold" looks for '
+        "the number of members of the lowest error in 5-fold cross-validation, and then makes as many from "
+        "all rows; the runner takes several folds at a time. The error is the misclassified share or the "
+        "mean absolute error.",
+    )
+    validation_fraction: float = parameter(
+        0.1,
+        share(whole=False),
+        "The share of the rows that early_stopping=True holds out if there is no `X_val`.",
+    )
+    n_iter_no_change: int = parameter(
+        10, integer(1), "How many rounds early_stopping=True waits for a lower error."
+    )
+    store_weights: bool = parameter(
+        False, boolean, "Whether to keep the weights of the rows in every round, as `row_weights_`."
+    )
+    warm_start: bool = parameter(
+        False,
+        boolean,
+        "Whether `fit` adds members to those of the fit before, up to `n_estimators`. The rows must be "
+        "the same, and their weights go on from where they were: `sample_weight` counts in the first fit. A "
+        "fit that is interrupted (Ctrl-C) keeps the members that are made, and the next one goes on; with "
+        "False, it leaves the estimator as it was.",
+    )
+    categorical_features: Any = parameter("from_dtype", *CATEGORICAL_FEATURES)
+    runner: Any = parameter("threads", *RUNNER)
+    n_jobs: int | None = parameter(None, *N_JOBS)
+    verbose: int = parameter(0, *VERBOSE)
+    random_state: Any = parameter(
+        None,
+        RANDOM_STATE,
+        "The seed of drawn rows, held-out rows and members that draw. The same seed gives the same "
+        "members on any number of threads and with any runner.",
+    )
 
     @with_callbacks
     def fit(
@@ -127,22 +205,31 @@ class AdaBoost(CallbackSupportMixin, Adaptive):
         seed = self._seed if goes_on else draw_seed(self.random_state)
         resamples = self.weighting == "resample" or not all_take_weights(rounds.member)
         n_more = int(self.n_estimators) - n_before
-        plan = Plan(scheme, resamples, seed, n_more, n_before, bool(self.store_weights))
+        settings = RoundSettings(scheme, resamples, seed, n_more, n_before, bool(self.store_weights))
         curve = None if X_val is None else validation_curve(rounds, scheme, given)
         name, folds = type(self).__name__, None
         if self.early_stopping == "out_of_fold":
             with runner_of(self.runner, self.n_jobs) as workers:
-                folds = out_of_fold_errors(rounds.by(workers), plan, name, self.verbose)
+                folds = out_of_fold_errors(rounds.by(workers), settings, name, self.verbose)
         frame = FitFrame(self, X, y, "member", int(self.n_estimators), n_before=n_before)
         # Members follow one another, so each may use all cores.
         with runner_of(self.runner, 1) as worker, frame.work:
-            plan = replace(plan, progress=frame.hook)
-            run, errors = self._make(rounds.by(worker), plan, curve, folds, goes_on)
+            settings = replace(settings, progress=frame.hook)
+            run, errors = self._make(rounds.by(worker), settings, curve, folds, goes_on)
         if goes_on:
-            run = self._before().then(run, rounds.join)
+            before = Run(
+                self._members,
+                self.estimator_errors_,
+                self.estimator_weights_,
+                self.row_weights_,
+                self._distribution,
+                self._is_over,
+                self._importances,
+            )
+            run = before.then(run, rounds.join)
 
         def keep() -> None:
-            self._keep_run(rounds, run, plan, X)
+            self._keep_run(rounds, run, settings, X)
             self.validation_errors_: np.ndarray | None = None if errors is None else np.array(errors)
 
         frame.end(run.interruption, len(run.votes), keep)
@@ -153,7 +240,7 @@ class AdaBoost(CallbackSupportMixin, Adaptive):
     def estimators_(self) -> Any:
         """The members: a sequence of fitted estimators, those of the engine made when they are asked for."""
         check_is_fitted(self)
-        return Members(self, self._members.n_trees, take_member) if self._is_engine() else self._members
+        return Members(self, self._members) if self._is_engine() else self._members
 
     @property
     def feature_importances_(self) -> np.ndarray:
@@ -166,11 +253,7 @@ class AdaBoost(CallbackSupportMixin, Adaptive):
             by_member = np.array([importances_of(member, self.n_features_in_) for member in self._members])
         else:
             by_member = self._importances
-        totals = by_member.sum(axis=1, keepdims=True)
-        shares = by_member / np.where(totals > 0, totals, 1.0)
-        votes = self.estimator_weights_ if self.estimator_weights_.any() else None
-        mean = np.average(shares, axis=0, weights=votes)
-        return mean / mean.sum() if mean.sum() > 0 else mean
+        return mean_importances(by_member, self.estimator_weights_ if self.estimator_weights_.any() else None)
 
     @property
     def nbytes(self) -> int:
@@ -271,51 +354,44 @@ class AdaBoost(CallbackSupportMixin, Adaptive):
         return not self._is_over and self.n_estimators > n_before
 
     def _make(
-        self, rounds: Any, plan: Plan, curve: Curve | None, folds: np.ndarray | None, goes_on: bool
+        self,
+        rounds: Any,
+        settings: RoundSettings,
+        curve: Curve | None,
+        folds: np.ndarray | None,
+        goes_on: bool,
     ) -> tuple[Run, np.ndarray | list[float] | None]:
         """The run, and the validation errors if there are any: given for folds, or those of the curve."""
         if folds is not None:
-            run = uninterrupted(rounds.go(plan, start(rounds, plan.scheme)))
+            run = uninterrupted(rounds.go(settings, start(rounds, settings.scheme)))
             return first_members(rounds, run, min(int(folds.argmin()) + 1, len(run.votes))), folds
         if self.early_stopping and curve is not None:
-            return go_while_better(rounds, plan, curve, int(self.n_iter_no_change)), curve.errors
+            return go_while_better(rounds, settings, curve, int(self.n_iter_no_change)), curve.errors
         if self.early_stopping:
-            return self._hold_out(rounds, plan)
-        run = rounds.go(plan, self._distribution if goes_on else start(rounds, plan.scheme))
+            return self._hold_out(rounds, settings)
+        run = rounds.go(settings, self._distribution if goes_on else start(rounds, settings.scheme))
         if curve is None:
             return run, None
         curve.add(run)
         return run, curve.errors
 
-    def _hold_out(self, rounds: Any, plan: Plan) -> tuple[Run, list[float]]:
-        is_held_out = held_out_rows(rounds, float(self.validation_fraction), plan.seed)
-        held_out, seen = np.flatnonzero(is_held_out), np.flatnonzero(~is_held_out)
-        some = rounds.only(seen)
-        weights = None if rounds.weights is None else rounds.weights[held_out]
-        curve = Curve(some, plan.scheme, rounds.table_of(held_out), rounds.y[held_out], weights)
-        run = go_while_better(some, plan, curve, int(self.n_iter_no_change))
+    def _hold_out(self, rounds: Any, settings: RoundSettings) -> tuple[Run, list[float]]:
+        is_held_out = held_out_rows(rounds, float(self.validation_fraction), settings.seed)
+        curve = Curve.of_held_out(rounds, settings.scheme, is_held_out)
+        run = go_while_better(curve.rounds, settings, curve, int(self.n_iter_no_change))
         if run.weights is not None:
             all_weights = np.zeros((len(run.votes), rounds.n_rows))
-            all_weights[:, seen] = run.weights
+            all_weights[:, ~is_held_out] = run.weights
             run = replace(run, weights=all_weights)
         return run, curve.errors
 
-    def _before(self) -> Run:
-        return Run(
-            self._members,
-            self.estimator_errors_,
-            self.estimator_weights_,
-            self.row_weights_,
-            self._distribution,
-            self._is_over,
-            self._importances,
-        )
-
-    def _keep_run(self, rounds: EngineRounds | PythonRounds, run: Run, plan: Plan, X: Any) -> None:
+    def _keep_run(
+        self, rounds: EngineRounds | PythonRounds, run: Run, settings: RoundSettings, X: Any
+    ) -> None:
         """Become a fitted estimator: the last step of a fit, so that one that fails changes nothing."""
         if isinstance(rounds, EngineRounds):
             assert rounds.codes is not None
-            weighing = self._weighing(plan.scheme)
+            weighing = self._weighing(settings.scheme)
             forest = (
                 run.members if weighing is None else _engine.weigh_votes(run.members, run.votes, *weighing)
             )
@@ -326,11 +402,9 @@ class AdaBoost(CallbackSupportMixin, Adaptive):
             for name in ("schema_", "_forest", "_has_missing", "_data"):
                 self.__dict__.pop(name, None)
             validate_data(self, X, skip_check_array=True)
-            self._task = rounds.task
             self._matrix_width = -1
-            if isinstance(rounds.task, Classification):
-                self.classes_, self.n_classes_ = rounds.task.classes, rounds.task.n_outputs
-        self._seed, self._members, self._importances = plan.seed, run.members, run.importances
+            self._keep_classes(rounds.task)
+        self._seed, self._members, self._importances = settings.seed, run.members, run.importances
         self._is_over = run.is_over
         self.__dict__.pop("_distribution", None)
         if self.warm_start:
@@ -411,8 +485,7 @@ class AdaBoost(CallbackSupportMixin, Adaptive):
         if names is not None:
             self.feature_names_in_ = names
         self._matrix_width, self._importances = -1, None
-        if isinstance(self._task, Classification):
-            self.classes_, self.n_classes_ = self._task.classes, self._task.n_outputs
+        self._keep_classes(self._task)
 
     def _take_distribution(self, fields: Fields) -> None:
         found = fields.optional_fields("distribution")

@@ -1,7 +1,7 @@
-"""When AdaBoost has enough members: rows that are held out, and the error on them after each member.
+"""Stop AdaBoost early: hold out rows, and compute the error on them after each member.
 
-In: rounds that can be made on some of the rows, and a plan. Out: a run with as many members as did best on
-rows that they had not seen.
+In: rounds, which can be made on a part of the rows, and their settings. Out: a run with the number of members
+that has the lowest error on held-out rows.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from committee.boosting.adaboost.python_rounds import Plan, Run
+from committee.boosting.adaboost.python_rounds import RoundSettings, Run
 from committee.boosting.adaboost.weights import Distribution, Scheme
 from committee.boosting.gradient.training_rows import validation_target
 from committee.combining.fixed_rules import one_hot
@@ -46,6 +46,14 @@ class Curve:
         self._numbers: list[np.ndarray] = []
         self._votes: list[float] = []
 
+    @classmethod
+    def of_held_out(cls, rounds: Any, scheme: Scheme, is_held_out: np.ndarray) -> Curve:
+        """Make the curve of some of the rows; its rounds see the others."""
+        held_out = np.flatnonzero(is_held_out)
+        weights = None if rounds.weights is None else rounds.weights[held_out]
+        rest = rounds.only(np.flatnonzero(~is_held_out))
+        return cls(rest, scheme, rounds.table_of(held_out), rounds.y[held_out], weights)
+
     @property
     def best(self) -> int:
         """The number of members of the lowest error, the first of equal ones; 0 if there are none."""
@@ -76,16 +84,17 @@ def start(rounds: Any, scheme: Scheme) -> Distribution:
     return Distribution.start(rounds.weights, rounds.n_rows, scheme.n_mislabels)
 
 
-def go_while_better(rounds: Any, plan: Plan, curve: Curve, n_iter_no_change: int) -> Run:
+def go_while_better(rounds: Any, settings: RoundSettings, curve: Curve, n_iter_no_change: int) -> Run:
     """Make rounds until the error of the curve has not fallen for some; keep the members up to its lowest."""
     run: Run | None = None
-    distribution = start(rounds, plan.scheme)
+    distribution = start(rounds, settings.scheme)
     n_done = 0
-    while n_done < plan.n_rounds:
+    while n_done < settings.n_rounds:
         # As many as must be made before the run may end, so that it ends where it should.
-        n_next = min(curve.best + n_iter_no_change, plan.n_rounds) - n_done
-        progress = later(plan, n_done)
-        part = replace(plan, n_rounds=n_next, first_round=n_done, progress=progress)
+        n_next = min(curve.best + n_iter_no_change, settings.n_rounds) - n_done
+        part = replace(
+            settings, n_rounds=n_next, first_round=n_done, progress=progress_after(settings, n_done)
+        )
         more = uninterrupted(rounds.go(part, distribution))
         curve.add(more)
         run = more if run is None else run.then(more, rounds.join)
@@ -96,17 +105,17 @@ def go_while_better(rounds: Any, plan: Plan, curve: Curve, n_iter_no_change: int
     return first_members(rounds, run, curve.best)
 
 
+def progress_after(settings: RoundSettings, n_done: int) -> Any:
+    """Return the progress hook of a settings of which some rounds are done."""
+    report = settings.progress
+    return None if report is None else lambda n_more: report(n_done + n_more)
+
+
 def uninterrupted(run: Run) -> Run:
     """The run, unless something has ended it, which is raised."""
     if run.interruption is not None:
         raise run.interruption
     return run
-
-
-def later(plan: Plan, n_done: int) -> Any:
-    """The progress of a plan of which some rounds are done."""
-    tell = plan.progress
-    return None if tell is None else lambda n_more: tell(n_done + n_more)
 
 
 def first_members(rounds: Any, run: Run, n_members: int) -> Run:
@@ -123,18 +132,18 @@ def first_members(rounds: Any, run: Run, n_members: int) -> Run:
     )
 
 
-def out_of_fold_errors(rounds: Any, plan: Plan, name: str, verbose: int) -> np.ndarray:
+def out_of_fold_errors(rounds: Any, settings: RoundSettings, name: str, verbose: int) -> np.ndarray:
     """The mean error after each member on folds that the members have not seen.
 
     A run that ends early keeps its last error. `name` and `verbose` are those of the estimator.
     """
-    folds = fold_numbers(rounds, plan.seed)
+    folds = fold_numbers(rounds, settings.seed)
     calls = {
-        f"fold {fold + 1} of {N_FOLDS}": (plan, name, folds == fold)
+        f"fold {fold + 1} of {N_FOLDS}": (settings, name, folds == fold)
         for fold in range(N_FOLDS)
         if (folds == fold).any()
     }
-    total = np.zeros(plan.n_rounds)
+    total = np.zeros(settings.n_rounds)
     heaviness = 0.0
     with (
         Work("folds", name, N_FOLDS, verbose=verbose) as work,
@@ -147,17 +156,16 @@ def out_of_fold_errors(rounds: Any, plan: Plan, name: str, verbose: int) -> np.n
     return total / heaviness
 
 
-def errors_on_fold(rounds: Any, plan: Plan, name: str, is_held_out: np.ndarray) -> tuple[np.ndarray, float]:
+def errors_on_fold(
+    rounds: Any, settings: RoundSettings, name: str, is_held_out: np.ndarray
+) -> tuple[np.ndarray, float]:
     """The errors on rows that are held out, after each member that learns from the others; their weight."""
-    held_out = np.flatnonzero(is_held_out)
-    some = rounds.only(np.flatnonzero(~is_held_out))
-    weights = None if rounds.weights is None else rounds.weights[held_out]
-    curve = Curve(some, plan.scheme, rounds.table_of(held_out), rounds.y[held_out], weights)
-    with Work("members", name, plan.n_rounds) as work:
-        own = replace(plan, progress=hook_of(work, None), keeps_weights=False)
-        curve.add(uninterrupted(some.go(own, start(some, plan.scheme))))
-    errors = np.array(curve.errors + curve.errors[-1:] * (plan.n_rounds - len(curve.errors)))
-    return errors, float(len(held_out) if weights is None else weights.sum())
+    curve = Curve.of_held_out(rounds, settings.scheme, is_held_out)
+    with Work("members", name, settings.n_rounds) as work:
+        own = replace(settings, progress=hook_of(work, None), keeps_weights=False)
+        curve.add(uninterrupted(curve.rounds.go(own, start(curve.rounds, settings.scheme))))
+    errors = np.array(curve.errors + curve.errors[-1:] * (settings.n_rounds - len(curve.errors)))
+    return errors, float(len(curve.y) if curve.weights is None else curve.weights.sum())
 
 
 def fold_numbers(rounds: Any, seed: int) -> np.ndarray:

@@ -7,15 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from committee import _engine
-from committee.boosting.adaboost.python_rounds import Plan, Run
+from committee.boosting.adaboost.python_rounds import RoundSettings, Run
 from committee.boosting.adaboost.weights import Distribution, Scheme
-from committee.learners import C45Classifier
 from committee.learners.c45 import branches_by_column
 from committee.learners.training_data import Training
-from committee.learners.tree_parameters import columns_of
 from committee.members.member_kinds import (
     CARTS,
     STUMPS,
@@ -117,8 +114,8 @@ class EngineRounds:
         codes = to_codes(table, self.training.fixed, self.n_threads, self.max_bins)
         return replace(self, codes=codes)
 
-    def go(self, plan: Plan, distribution: Distribution) -> Run:
-        """Make the rounds of a plan."""
+    def go(self, settings: RoundSettings, distribution: Distribution) -> Run:
+        """Make the rounds of a settings."""
         assert self.codes is not None
         made = _engine.boost_adaptively(
             self.codes.codes,
@@ -126,9 +123,9 @@ class EngineRounds:
             self.training.n_classes,
             distribution.counts,
             distribution.units.ravel(),
-            self._parameters(plan),
+            self._parameters(settings),
             self._values(),
-            plan.progress,
+            settings.progress,
             self.n_threads,
         )
         return Run(
@@ -185,14 +182,14 @@ class EngineRounds:
         """The first of some members."""
         return _engine.take_trees(members, 0, n_members)
 
-    def _parameters(self, plan: Plan) -> _engine.AdaBoostParameters:
+    def _parameters(self, settings: RoundSettings) -> _engine.AdaBoostParameters:
         parameters = _engine.AdaBoostParameters()
-        scheme, member = plan.scheme, parameters.member
+        scheme, member = settings.scheme, parameters.member
         parameters.scheme, parameters.loss = scheme.name, scheme.loss
         parameters.learning_rate = scheme.learning_rate
-        parameters.first_round, parameters.n_rounds = plan.first_round, plan.n_rounds
-        parameters.seed, parameters.keep_weights = plan.seed, plan.keeps_weights
-        member.resample = plan.resamples
+        parameters.first_round, parameters.n_rounds = settings.first_round, settings.n_rounds
+        parameters.seed, parameters.keep_weights = settings.seed, settings.keeps_weights
+        member.resample = settings.resamples
         if takes_codes(self.member):
             member.is_stump = isinstance(self.member, STUMPS)
             member.grow, member.ccp_alpha = grow_parameters(self.member, self.training)
@@ -207,17 +204,3 @@ class EngineRounds:
         table = self.training.table
         assert isinstance(table, Table)
         return table.as_float64(), branches_by_column(table.schema)
-
-
-def take_member(booster: Any, position: int) -> Any:
-    """One member as a fitted estimator with the booster's schema and classes."""
-    member = clone(booster.estimator_)
-    if isinstance(member, C45Classifier):
-        return member._keep_tree(booster._members.tree(position, None), booster.schema_, booster._task)
-    member._importances = booster._importances[position]
-    # The weights of the rows in a node are not kept.
-    member._weight_unit = np.nan
-    if hasattr(member, "max_features"):
-        member.max_features_ = columns_of(member.max_features, booster.n_features_in_)
-    tree = _engine.take_trees(booster._members, position, position + 1)
-    return member._keep(tree, booster.schema_, booster._task, booster._has_missing)

@@ -12,14 +12,13 @@ from committee.boosting.adaboost.adaboost import AdaBoost
 from committee.boosting.adaboost.weights import Scheme, error_bounds, margins_of
 from committee.boosting.gradient.additive_trees import StagedClasses
 from committee.learners.voter import Regresses
-from committee.parameters import choice, declared, is_number, parameter
+from committee.parameters import Declaration, declared, number, one_of, parameter
 from committee.saving import saved
 from committee.saving.predictors.deciders import MedianDecider, shares_of, softmax
 from committee.task import Classification, check_lengths, weighted_median
 
-LEARNING_RATE = (
-    "a finite number > 0",
-    lambda value: is_number(value) and 0 < value < np.inf,
+LEARNING_RATE: Declaration = (
+    number(0, closed="neither"),
     "By what the votes of the members are multiplied. Smaller ones learn more slowly and need more members.",
 )
 
@@ -222,9 +221,9 @@ class AdaBoostRegressor(Regresses, AdaBoost):
 
     weighting: str = "resample"
     learning_rate: float = parameter(1.0, *LEARNING_RATE)
-    loss: str = choice(
+    loss: str = parameter(
         "linear",
-        ("linear", "square", "exponential"),
+        one_of("linear", "square", "exponential"),
         "How wrong a number is, by its share s of the largest error: s, its square or 1 - exp(-s).",
     )
 

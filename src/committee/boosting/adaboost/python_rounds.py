@@ -35,7 +35,7 @@ MOST_ROUNDING = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class RoundSettings:
     """What is to be done in some rounds.
 
     Parameters
@@ -126,7 +126,7 @@ class PythonRounds:
     >>> from sklearn.naive_bayes import GaussianNB
     >>> task, y = Classification.of(["a", "a", "b", "a"])
     >>> rounds = PythonRounds(GaussianNB(), np.array([[1.0], [2.0], [3.0], [9.0]]), task, y, None)
-    >>> run = rounds.go(Plan(Scheme("m1", 2), False, 0, n_rounds=3), Distribution.start(None, 4))
+    >>> run = rounds.go(RoundSettings(Scheme("m1", 2), False, 0, n_rounds=3), Distribution.start(None, 4))
     >>> len(run.members), run.is_over
     (1, True)
     """
@@ -143,39 +143,43 @@ class PythonRounds:
         """The number of rows."""
         return len(self.y)
 
-    def go(self, plan: Plan, distribution: Distribution) -> Run:
-        """Make the rounds of a plan."""
+    def go(self, settings: RoundSettings, distribution: Distribution) -> Run:
+        """Make the rounds of a settings."""
         members: list[Any] = []
         errors: list[float] = []
         votes: list[float] = []
         weights: list[np.ndarray] = []
-        is_over, n_whole = False, 0
+        is_over, n_whole, scheme = False, 0, settings.scheme
         interruption = None
         try:
-            for i in range(plan.n_rounds):
+            for i in range(settings.n_rounds):
                 check()
-                member, cast = self._make(plan, plan.first_round + i, distribution)
-                losses = plan.scheme.losses(cast, self.y, distribution)
+                member, cast = self._make(settings, settings.first_round + i, distribution)
+                losses = scheme.losses(cast, self.y, distribution)
                 verdict = weigh(distribution, losses)
-                is_bad = not verdict.is_perfect and plan.scheme.is_no_better_than_chance(verdict)
-                if is_bad and plan.first_round + i > 0:
+                is_bad = not verdict.is_perfect and scheme.is_no_better_than_chance(verdict)
+                if is_bad and settings.first_round + i > 0:
                     is_over = True
                     break
                 is_last = verdict.is_perfect or is_bad
-                vote = plan.scheme.last_vote(verdict, distribution) if is_last else plan.scheme.vote(verdict)
+                vote = (
+                    settings.scheme.last_vote(verdict, distribution)
+                    if is_last
+                    else settings.scheme.vote(verdict)
+                )
                 members.append(member)
                 errors.append(verdict.error)
                 votes.append(vote)
-                if plan.keeps_weights:
+                if settings.keeps_weights:
                     weights.append(distribution.row_weights)
                 following = distribution if is_last else reweigh(distribution, losses, vote)
                 # All at once: an interruption leaves whole rounds.
                 distribution, n_whole, is_over = following, i + 1, is_last
-                if (plan.progress is not None and plan.progress(n_whole)) or is_over:
+                if (settings.progress is not None and settings.progress(n_whole)) or is_over:
                     break
         except KeyboardInterrupt as error:
             interruption = error
-        kept = np.array(weights[:n_whole]).reshape(n_whole, self.n_rows) if plan.keeps_weights else None
+        kept = np.array(weights[:n_whole]).reshape(n_whole, self.n_rows) if settings.keeps_weights else None
         return Run(
             members[:n_whole],
             np.array(errors[:n_whole]),
@@ -254,20 +258,26 @@ class PythonRounds:
         """These rounds for tasks, within which members follow one another."""
         return self.run.put(self.by(runner("serial")))
 
-    def _make(self, plan: Plan, number: int, distribution: Distribution) -> tuple[Any, np.ndarray]:
+    def _make(
+        self, settings: RoundSettings, number: int, distribution: Distribution
+    ) -> tuple[Any, np.ndarray]:
         """The member of a round, and its votes."""
-        rows = self.drawn_rows(plan.seed, number, distribution) if plan.resamples else None
-        silent = replace(plan, progress=None)
+        rows = self.drawn_rows(settings.seed, number, distribution) if settings.resamples else None
+        silent = replace(settings, progress=None)
         task = self.run.submit(fit_and_vote, self._shared, silent, number, distribution, rows)
         return result_of(task, self.run, numbered(number, self.member))
 
 
 def fit_and_vote(
-    rounds: PythonRounds, plan: Plan, number: int, distribution: Distribution, rows: np.ndarray | None
+    rounds: PythonRounds,
+    settings: RoundSettings,
+    number: int,
+    distribution: Distribution,
+    rows: np.ndarray | None,
 ) -> tuple[Any, np.ndarray]:
     """Fit the member of a round, on rows that were drawn or on all with weights, and let it vote on all."""
     # A generator for each round: a run that goes on later draws what it would have drawn at once.
-    rng = np.random.default_rng([plan.seed, number])
+    rng = np.random.default_rng([settings.seed, number])
     member = reseeded(rounds.member, rng)
     weights, is_drawn = None, rows is not None
     if rows is None:
@@ -279,7 +289,7 @@ def fit_and_vote(
     answers = rounds.task.classes[y] if isinstance(rounds.task, Classification) else y
     with naming(numbered(number, member), "be fitted"):
         model = fit_member(member, X, answers, weights, are_classes=are_classes)
-    return model, rounds.votes([model], rounds.X, plan.scheme, number)[0]
+    return model, rounds.votes([model], rounds.X, settings.scheme, number)[0]
 
 
 def each_vote(members: list[Any], X: Any, task: Task, scheme: Scheme, first: int = 0) -> Iterator[np.ndarray]:

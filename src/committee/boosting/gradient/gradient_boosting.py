@@ -17,22 +17,12 @@ from committee.boosting.gradient.objectives import (
     Loss,
     check_numbers,
 )
-from committee.boosting.gradient.rounds import Rounds, is_rate
-from committee.boosting.gradient.training_rows import Rows, binned_rows, content_order
+from committee.boosting.gradient.rounds import Rounds
+from committee.boosting.gradient.training_rows import TrainingRows
 from committee.learners.training_data import Training
 from committee.learners.tree_parameters import CLASS_WEIGHT, directions_of
 from committee.learners.voter import Regresses
-from committee.parameters import (
-    anything,
-    choice,
-    declared,
-    either,
-    integer,
-    number,
-    one_of,
-    optional,
-    parameter,
-)
+from committee.parameters import Constraint, declared, either, integer, number, one_of, optional, parameter
 from committee.running import Work, n_threads
 from committee.running.deadline import half_of_the_time
 from committee.saving import saved
@@ -74,18 +64,12 @@ MOST_FALLING = 400
 MULTI_OUTPUT_ROUNDS = 4
 
 
-def is_share(value: Any) -> bool:
-    """Whether a value is a number above 0, and at most 1."""
-    return number(0, 1)(value) and value > 0
-
-
 @declared
 class GradientBoosting(Rounds):
     """What gradient boosting of classes and of numbers share. Subclasses declare `loss`."""
 
     n_estimators: int | str = parameter(
         "auto",
-        'an integer >= 1 or "auto"',
         either(integer(1), one_of("auto")),
         'The number of rounds. Early stopping may end them before. "auto" does as many as do best on rows '
         "that were not learned from, those of up to five folds, and at most 200; folds are learned in fewer "
@@ -97,66 +81,54 @@ class GradientBoosting(Rounds):
     )
     learning_rate: float | str = parameter(
         "auto",
-        'a finite number > 0 or "auto"',
-        either(is_rate, one_of("auto")),
+        either(number(0, closed="neither"), one_of("auto")),
         'What the values of the leaves are multiplied by. "auto" is 0.1. Where n_estimators="auto" finds '
         "that fewer than 100 rounds do best, it takes more and smaller steps, down to 0.025, and larger "
         "ones, up to 0.2, where 200 are not enough. A warm start goes on with the rate of the fit before.",
     )
-    grow_policy: str = choice(
+    grow_policy: str = parameter(
         "lossguide",
-        ("lossguide", "depthwise"),
+        one_of("lossguide", "depthwise"),
         'Which leaf is split next: "lossguide" splits the one that lowers the loss most, "depthwise" level '
         "by level.",
     )
     min_child_weight: float = parameter(
         0.1,
-        "a number >= 0",
         number(0),
         "How large the sum of the second derivatives in a leaf must be. With squared_error that is the "
         "weight of its rows, with log_loss the sum of p (1 - p).",
     )
     min_split_gain: float = parameter(
         0.0,
-        "a number >= 0",
         number(0),
         "By how much a split must raise the sum of G² / (H + reg_lambda) over the leaves, where G and H are "
         "their gradients and hessians: twice what it lowers the regularised loss by. XGBoost's `gamma`.",
     )
     reg_lambda: float = parameter(
-        2.0,
-        "a number >= 0",
-        number(0),
-        "The weight of the squares of the leaves' values in the loss: L2 regularisation.",
+        2.0, number(0), "The weight of the squares of the leaves' values in the loss: L2 regularisation."
     )
     reg_alpha: float = parameter(
-        0.0,
-        "a number >= 0",
-        number(0),
-        "The weight of the absolute values of the leaves in the loss: L1 regularisation.",
+        0.0, number(0), "The weight of the absolute values of the leaves in the loss: L1 regularisation."
     )
     subsample: float | str = parameter(
         "auto",
-        'a number in (0, 1] or "auto"',
-        either(is_share, one_of("auto")),
+        either(number(0, 1, closed="right"), one_of("auto")),
         "The share of the rows, drawn anew for each tree, that it learns from. "
         '"auto" is 0.6, and 1 for more than 20,000 rows.',
     )
     colsample_bytree: float = parameter(
         1.0,
-        "a number in (0, 1]",
-        is_share,
+        number(0, 1, closed="right"),
         "The share of the columns, drawn anew for each tree, that its splits ask about.",
     )
     colsample_bynode: float = parameter(
         0.6,
-        "a number in (0, 1]",
-        is_share,
+        number(0, 1, closed="right"),
         "The share of the columns of the tree, drawn anew at every node, that are tried for a split.",
     )
-    splitter: str = choice(
+    splitter: str = parameter(
         "best",
-        ("best", "random"),
+        one_of("best", "random"),
         "Which threshold a column is tried with at a node: the best, or one drawn among those that leave "
         "enough rows on both sides, as in extremely randomised trees (Geurts et al. 2006). Of more than four "
         "categories, the cut of their order is drawn. Such trees err in other ways than those of the best "
@@ -164,7 +136,6 @@ class GradientBoosting(Rounds):
     )
     cat_smooth: float = parameter(
         10.0,
-        "a number >= 0",
         number(0),
         "What is added to the second derivatives of a category before categories are put in order. It moves "
         "categories of few rows towards the middle. More than four categories of a node, of which missing is "
@@ -173,8 +144,7 @@ class GradientBoosting(Rounds):
     )
     monotonic_cst: Any = parameter(
         None,
-        "None, a value of -1, 0 or 1 for each column, or a dict of names to such values",
-        anything,
+        Constraint("None, a value of -1, 0 or 1 for each column, or a dict of names to such values"),
         "1: the score (of the second of two classes) may only rise with the column. -1: it may only fall. "
         "0, and columns that a dict leaves out: no constraint.",
     )
@@ -191,7 +161,9 @@ class GradientBoosting(Rounds):
     def _round_factor(self, training: Training) -> int:
         return MULTI_OUTPUT_ROUNDS if self._is_multi_output(training) else 1
 
-    def _find_steps(self, training: Training, rows: Rows, validation: Rows | None, seed: int) -> Steps:
+    def _find_steps(
+        self, training: Training, rows: TrainingRows, validation: TrainingRows | None, seed: int
+    ) -> Steps:
         rate = self._usual_rate()
         if self.n_estimators != "auto":
             return Steps(int(self.n_estimators), rate)
@@ -199,12 +171,8 @@ class GradientBoosting(Rounds):
             return Steps(MOST_ROUNDS * self._round_factor(training), rate)
         if callable(self.loss):
             return Steps(USUAL_ROUNDS, rate)
-        n_rounds = self._search_rounds(training, rows, rate, seed)
-        return (
-            Steps(n_rounds, rate)
-            if self.learning_rate != "auto"
-            else paced(Steps(n_rounds, rate), self._round_factor(training))
-        )
+        steps = Steps(self._search_rounds(training, rows, rate, seed), rate)
+        return paced(steps, self._round_factor(training)) if self.learning_rate == "auto" else steps
 
     def _usual_rate(self) -> float:
         if self.learning_rate != "auto":
@@ -212,19 +180,19 @@ class GradientBoosting(Rounds):
         goes_on = self.warm_start and hasattr(self, "_boosted")
         return self._boosted.learning_rate if goes_on else USUAL_RATE
 
-    def _search_rounds(self, training: Training, rows: Rows, rate: float, seed: int) -> int:
+    def _search_rounds(self, training: Training, rows: TrainingRows, rate: float, seed: int) -> int:
         """The number of rounds that does best out of fold, found in larger steps."""
         factor = self._round_factor(training)
         stride = stride_of(rate, STRIDE if factor == 1 else MULTI_OUTPUT_STRIDE)
-        threads, max_bins = n_threads(self.n_jobs), self._most_bins(len(rows.y))
-        binned = binned_rows(rows, threads, max_bins)
+        threads = n_threads(self.n_jobs)
+        binned = rows.binned(threads, self._most_bins(len(rows.y)))
         if not self._replaced_columns(rows.table, None):
             # The folds share the bins of all rows, but target statistics must not know of rows held out.
             rows = replace(rows, table=binned)
-        order, copies = content_order(rows, binned, threads)
+        order, copies = rows.by_content(binned, threads)
         rows = rows.take(order)
 
-        def losses_of(rest: Rows, held_out: Rows, most: int) -> np.ndarray:
+        def losses_of(rest: TrainingRows, held_out: TrainingRows, most: int) -> np.ndarray:
             steps = Steps(round(most / stride), rate * stride)
             work = Work("rounds", name, steps.n_rounds, is_limit=True)
             answer, boosted = self._boost(training, rest, held_out, steps, seed, None, work, stops_early=True)
@@ -295,9 +263,9 @@ class GradientBoostingClassifier(StagedClasses, GradientBoosting):
 
     loss: str | Loss = parameter("log_loss", *CLASS_LOSS)
     class_weight: Any = parameter(None, *CLASS_WEIGHT)
-    multi_strategy: str = choice(
+    multi_strategy: str = parameter(
         "auto",
-        ("auto", "one_output_per_tree", "multi_output_tree"),
+        one_of("auto", "one_output_per_tree", "multi_output_tree"),
         "What a round is for more than two classes: a tree for each class, or one tree whose leaves hold a "
         "value for each class. The splits of the latter fit one combination of the classes, drawn anew for "
         "every tree (SketchBoost, Iosipoi and Vakhrushev 2022), so a round costs little more than a tree, "
@@ -352,8 +320,7 @@ class GradientBoostingRegressor(Regresses, GradientBoosting):
     loss: str | Loss = parameter("squared_error", *NUMBER_LOSS)
     quantile: float | None = parameter(
         None,
-        "a number in (0, 1) or None",
-        optional(lambda value: number(0, 1)(value) and 0 < value < 1),
+        optional(number(0, 1, closed="neither")),
         'For loss="quantile", the quantile to predict; None is the median. For loss="huber", the quantile '
         "of the absolute residuals from which on they are large; None is 0.9.",
     )
@@ -368,8 +335,10 @@ class GradientBoostingRegressor(Regresses, GradientBoosting):
         check_numbers(self.loss, y, name)
 
 
-def fold_rows(rows: Rows, copies: np.ndarray, n_classes: int, seed: int) -> Iterator[tuple[Rows, Rows]]:
-    """Rows to learn from and rows to validate by, for as many of five folds as are needed.
+def fold_rows(
+    rows: TrainingRows, copies: np.ndarray, n_classes: int, seed: int
+) -> Iterator[tuple[TrainingRows, TrainingRows]]:
+    """TrainingRows to learn from and rows to validate by, for as many of five folds as are needed.
 
     Every fold has its share of every class, and all copies of its rows. The first row of each class, by
     chance, is never held out.
@@ -384,7 +353,7 @@ def fold_rows(rows: Rows, copies: np.ndarray, n_classes: int, seed: int) -> Iter
     n_needed = int(np.ceil(ENOUGH_ROWS * N_FOLDS / n_spare))
     most = FOLDS_OF_MANY_CLASSES if n_classes > 2 and n_rows > FEW_ROWS else N_FOLDS
     for fold in range(min(n_needed, most)):
-        yield rows.take(np.flatnonzero(folds != fold)), rows.take(np.flatnonzero(folds == fold))
+        yield rows.divided(folds == fold)
 
 
 def stride_of(learning_rate: float, most: float = STRIDE) -> float:

@@ -6,7 +6,7 @@ from committee import _engine
 from committee.boosting.gradient.additive_trees import StagedClasses
 from committee.boosting.gradient.rounds import Rounds
 from committee.learners.training_data import Training
-from committee.parameters import declared, flag, number, parameter
+from committee.parameters import boolean, declared, number, parameter
 from committee.saving import saved
 
 
@@ -45,12 +45,12 @@ class LogitBoostClassifier(StagedClasses, Rounds):
     max_depth: int | None = 1
     z_max: float = parameter(
         3.0,
-        "a number >= 1",
         number(1),
         "How large a working response may be. The paper finds values from 2 to 4 to work well.",
     )
-    one_versus_all: bool = flag(
+    one_versus_all: bool = parameter(
         False,
+        boolean,
         "Whether to boost, for each of more than two classes, a model of its own of the class against all "
         "others. Their probabilities are divided by their sum. False boosts one model of all classes.",
     )

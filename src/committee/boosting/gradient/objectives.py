@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from committee.parameters import Declaration, either, one_of
+from committee.parameters import Constraint, Declaration, either, one_of
 from committee.task import check_size
 
 Loss = Callable[[np.ndarray, np.ndarray], tuple[Any, Any]]
@@ -20,8 +20,7 @@ OWN_LOSS = (
     "weights are multiplied with what it returns."
 )
 CLASS_LOSS: Declaration = (
-    '"log_loss", "exponential" or a callable',
-    either(one_of("log_loss", "exponential"), callable),
+    either(one_of("log_loss", "exponential"), Constraint("a callable", callable)),
     'What to lower. "log_loss" is the deviance of logistic and multinomial regression, "exponential" the '
     f"loss of AdaBoost, for two classes. {OWN_LOSS} y then are the positions of the labels in `classes_`, "
     "and the probabilities are made of the scores as with log_loss.",
@@ -36,8 +35,7 @@ NUMBER_LOSSES = (
     "tweedie",
 )
 NUMBER_LOSS: Declaration = (
-    '"squared_error", "absolute_error", "huber", "quantile", "poisson", "gamma", "tweedie" or a callable',
-    either(one_of(*NUMBER_LOSSES), callable),
+    either(one_of(*NUMBER_LOSSES), Constraint("a callable", callable)),
     'What to lower. "huber" is quadratic for small residuals and linear for large ones, "quantile" is the '
     'pinball loss; see `quantile`. "poisson", "gamma" and "tweedie" are half deviances with the logarithm as '
     'link, for counts, for positive numbers and for both mixed; the variance that "tweedie" expects grows '

@@ -15,20 +15,8 @@ import numpy as np
 
 from committee import _engine
 from committee.boosting.gradient.additive_trees import AdditiveTrees, Boosted, Steps, sources_of
-from committee.boosting.gradient.training_rows import (
-    Rows,
-    binned_rows,
-    check_two_classes,
-    content_order,
-    encoded,
-    hold_out,
-    repeated,
-    scored,
-    training_rows,
-    validation_codes,
-    validation_rows,
-    with_statistics,
-)
+from committee.boosting.gradient.training_rows import TrainingRows, check_two_classes, validation_rows
+from committee.learners import tree_parameters
 from committee.learners.fit_session import (
     CallbackSupportMixin,
     FitFrame,
@@ -44,23 +32,13 @@ from committee.learners.training_data import (
     table_to_go_on,
     training_of,
 )
-from committee.learners.tree_parameters import (
-    ANY_SIZE,
-    CATEGORICAL_FEATURES,
-    MAX_DEPTH,
-    N_JOBS,
-    VERBOSE,
-    draw_seed,
-)
 from committee.parameters import (
-    anything,
+    RANDOM_STATE,
+    boolean,
     check_parameters,
-    count,
     declared,
     either,
-    flag,
     integer,
-    is_boolean,
     number,
     one_of,
     optional,
@@ -71,54 +49,43 @@ from committee.running import Work, n_threads
 from committee.running.deadline import has_deadline, is_time_up
 from committee.table import BinnedTable, Table, TargetStatistics
 from committee.table.binning import MAX_BINS
+from committee.votes.folds import spare_share
 
 # Leaves of so many rows need no bins of fewer rows than these. Beyond so many bins exactness was asked for.
 LARGE_LEAF, ROWS_OF_A_BIN, MOST_COARSE_BINS = 18, 3, 255
-
-
-def is_rate(value: Any) -> bool:
-    """Whether a value is a finite number above 0."""
-    return number(0)(value) and value > 0
 
 
 @declared
 class Rounds(CallbackSupportMixin, AdditiveTrees):
     """Trees that are added up, each correcting the sum of those before."""
 
-    n_estimators: int | str = count(
-        100,
-        "The number of rounds. Early stopping may end them before.",
-        kw_only=False,
+    n_estimators: int | str = parameter(
+        100, integer(1), "The number of rounds. Early stopping may end them before.", kw_only=False
     )
     learning_rate: float | str = parameter(
-        0.1, "a finite number > 0", is_rate, "What the values of the leaves are multiplied by."
+        0.1, number(0, closed="neither"), "What the values of the leaves are multiplied by."
     )
     max_leaf_nodes: int | None = parameter(
         31,
-        "an integer >= 2 or None",
-        optional(integer(2, ANY_SIZE)),
+        optional(integer(2, tree_parameters.ANY_SIZE)),
         "How many leaves a tree may have. None sets no limit.",
     )
-    max_depth: int | None = parameter(None, *MAX_DEPTH)
-    min_samples_leaf: int = count(
-        1,
-        "How many rows a leaf must have, whatever they weigh.",
-        highest=ANY_SIZE,
+    max_depth: int | None = parameter(None, *tree_parameters.MAX_DEPTH)
+    min_samples_leaf: int = parameter(
+        1, integer(1, tree_parameters.ANY_SIZE), "How many rows a leaf must have, whatever they weigh."
     )
     max_bins: int = parameter(
         255,
-        f"an integer in [2, {MAX_BINS}]",
         integer(2, MAX_BINS),
         "How many bins a column of numbers is cut into. With at least as many as the column has distinct "
         "values, every threshold is tried. Above 255 the codes take twice the memory; up to 255, bins hold "
         "three rows on average at least where leaves must have 18, as finer ones cost time and gain "
         "nothing. A `BinnedTable` has its own bins.",
     )
-    categorical_features: Any = parameter("from_dtype", *CATEGORICAL_FEATURES)
+    categorical_features: Any = parameter("from_dtype", *tree_parameters.CATEGORICAL_FEATURES)
     max_native_categories: int | None = parameter(
         32,
-        "an integer >= 0 or None",
-        optional(integer(0, ANY_SIZE)),
+        optional(integer(0, tree_parameters.ANY_SIZE)),
         "Columns of at most so many categories are split into sets of categories. Those of more are "
         "replaced by ordered target statistics: the mean of the target in the category, of the rows before "
         "a row in a random order, with one statistic for each of more than two classes. None replaces "
@@ -126,40 +93,33 @@ class Rounds(CallbackSupportMixin, AdditiveTrees):
     )
     early_stopping: bool | str = parameter(
         "auto",
-        'True, False or "auto"',
-        either(is_boolean, one_of("auto")),
+        either(boolean, one_of("auto")),
         "Whether to stop when the loss on validation rows has not improved for `n_iter_no_change` rounds, "
         'and to keep the rounds up to the best one. "auto" does so if `fit` is given X_val.',
     )
     validation_fraction: float = parameter(
         0.1,
-        "a float in (0, 1)",
         share(whole=False),
         "The share of the rows of each class to validate by, if early_stopping=True and `fit` is given no "
         "X_val.",
     )
-    n_iter_no_change: int = count(
-        10,
-        "How many rounds may pass without an improvement.",
-    )
-    tol: float = parameter(
-        1e-7, "a number >= 0", number(0), "By how much the loss must fall to count as an improvement."
-    )
-    warm_start: bool = flag(
+    n_iter_no_change: int = parameter(10, integer(1), "How many rounds may pass without an improvement.")
+    tol: float = parameter(1e-7, number(0), "By how much the loss must fall to count as an improvement.")
+    warm_start: bool = parameter(
         False,
+        boolean,
         "Whether `fit` adds rounds to those of the fit before, up to `n_estimators`. A fit that is "
         "interrupted (Ctrl-C) keeps the rounds that are done, and the next one goes on; with False, it "
         "leaves the estimator as it was.",
     )
     random_state: Any = parameter(
         None,
-        "an integer, a RandomState or None",
-        anything,
+        RANDOM_STATE,
         "The seed of what is drawn: rows, columns, validation rows, and the order of target statistics. "
         "The same seed gives the same model on any number of threads.",
     )
-    n_jobs: int | None = parameter(None, *N_JOBS)
-    verbose: int = parameter(0, *VERBOSE)
+    n_jobs: int | None = parameter(None, *tree_parameters.N_JOBS)
+    verbose: int = parameter(0, *tree_parameters.VERBOSE)
 
     @with_callbacks
     def fit(
@@ -187,7 +147,7 @@ class Rounds(CallbackSupportMixin, AdditiveTrees):
             statistics replace, where copies would see each other's target. Other weights, and all where
             there are weights of classes, are scaled to a mean of 1.
         X_val, y_val : table and array-like, default=None
-            Rows to validate by.
+            TrainingRows to validate by.
         sample_weight_val : array-like, default=None
             Weights of the rows to validate by.
         init_score : array-like of shape (n_rows,) or (n_rows, n_classes), default=None
@@ -207,10 +167,10 @@ class Rounds(CallbackSupportMixin, AdditiveTrees):
             warn_of_no_more("trees")
             return self
         n_scores = training.n_classes if training.n_classes > 2 else 1
-        rows = training_rows(training, init_score, n_scores, may_repeat=self._may_repeat())
+        rows = TrainingRows.of(training, init_score, n_scores, may_repeat=self._may_repeat())
         check_two_classes(rows.y, training.task)
         self._check_target(rows.y, training)
-        seed = self._seed if goes_on else draw_seed(self.random_state)
+        seed = self._seed if goes_on else tree_parameters.draw_seed(self.random_state)
         given = X_val, y_val, sample_weight_val, init_score_val
         validation = None
         if any(each is not None for each in given):
@@ -219,26 +179,19 @@ class Rounds(CallbackSupportMixin, AdditiveTrees):
             if (init_score is None) != (init_score_val is None):
                 raise ValueError("init_score needs init_score_val for the rows of X_val. Pass both or none.")
         elif self.early_stopping not in (False, "auto"):
-            rows, validation = hold_out(rows, training.n_classes, self.validation_fraction, seed)
+            classes = rows.y if training.n_classes else np.zeros(len(rows.y), dtype=np.int32)
+            rows, validation = rows.divided(spare_share(classes, self.validation_fraction, seed))
         before = self._boosted if goes_on else None
         if self._may_repeat() and not self._replaced_columns(rows.table, before):
-            rows = repeated(rows)
+            rows = rows.repeated()
         if before:
             check_starts_alike(before, init_score)
         steps = self._find_steps(training, rows, validation, seed)
-        n_there, stops_early = (
-            before.n_rounds if before else 0,
-            validation is not None and bool(self.early_stopping),
-        )
+        n_there = before.n_rounds if before else 0
+        stops_early = validation is not None and bool(self.early_stopping)
+        n_more = steps.n_rounds - n_there
         frame = FitFrame(
-            self,
-            X,
-            y,
-            "round",
-            steps.n_rounds,
-            n_before=n_there,
-            is_limit=stops_early,
-            n_tasks=steps.n_rounds - n_there,
+            self, X, y, "round", steps.n_rounds, n_before=n_there, is_limit=stops_early, n_tasks=n_more
         )
         answer, boosted = self._boost(
             training, rows, validation, steps, seed, before, frame.work, frame.calls, stops_early=stops_early
@@ -275,15 +228,17 @@ class Rounds(CallbackSupportMixin, AdditiveTrees):
     def _check_target(self, y: np.ndarray, training: Training, name: str = "y") -> None:
         """Raise unless the loss can be computed for y."""
 
-    def _find_steps(self, training: Training, rows: Rows, validation: Rows | None, seed: int) -> Steps:
+    def _find_steps(
+        self, training: Training, rows: TrainingRows, validation: TrainingRows | None, seed: int
+    ) -> Steps:
         """The number of rounds, which early stopping may still lower, and their rate."""
         return Steps(int(self.n_estimators), float(self.learning_rate))
 
     def _boost(
         self,
         training: Training,
-        rows: Rows,
-        validation: Rows | None,
+        rows: TrainingRows,
+        validation: TrainingRows | None,
         steps: Steps,
         seed: int,
         before: Boosted | None,
@@ -296,15 +251,15 @@ class Rounds(CallbackSupportMixin, AdditiveTrees):
         threads, n_columns = n_threads(self.n_jobs), training.table.schema.n_columns
         has_init_score = rows.scores is not None
         statistics, rows, validation = self._encode(rows, validation, training.n_classes, seed, before)
-        rows = repeated(rows) if self._may_repeat() else rows
+        rows = rows.repeated() if self._may_repeat() else rows
         parameters = self._parameters(training, sources_of(statistics, n_columns), stops_early)
         n_there = before.n_rounds if before else 0
         parameters.n_rounds, parameters.learning_rate = steps.n_rounds - n_there, steps.learning_rate
         parameters.seed = seed
         if before:
-            rows = scored(rows, self._forest, threads)
-            validation = None if validation is None else scored(validation, self._forest, threads)
-        binned = binned_rows(rows, threads, self._most_bins(len(rows.y)))
+            rows = rows.scored(self._forest, threads)
+            validation = None if validation is None else validation.scored(self._forest, threads)
+        binned = rows.binned(threads, self._most_bins(len(rows.y)))
 
         def fitted(n_done: int, forest: _engine.Forest) -> dict[str, Any]:
             done = steps._replace(n_rounds=n_there + n_done)
@@ -319,7 +274,7 @@ class Rounds(CallbackSupportMixin, AdditiveTrees):
                 parameters,
                 loss if callable(loss) else None,
                 self._forest if before else None,
-                None if validation is None else validation_codes(validation, binned, threads),
+                None if validation is None else validation.codes_like(binned, threads),
                 after_round(work, calls, fitted),
                 threads,
             )
@@ -332,8 +287,13 @@ class Rounds(CallbackSupportMixin, AdditiveTrees):
         return getattr(self, "class_weight", None) is None
 
     def _encode(
-        self, rows: Rows, validation: Rows | None, n_classes: int, seed: int, before: Boosted | None
-    ) -> tuple[TargetStatistics | None, Rows, Rows | None]:
+        self,
+        rows: TrainingRows,
+        validation: TrainingRows | None,
+        n_classes: int,
+        seed: int,
+        before: Boosted | None,
+    ) -> tuple[TargetStatistics | None, TrainingRows, TrainingRows | None]:
         """Replace the columns of many categories by target statistics.
 
         The rows must not have been repeated: a copy would see the target of the row.
@@ -342,14 +302,14 @@ class Rounds(CallbackSupportMixin, AdditiveTrees):
         if not columns:
             return None, rows, validation
         threads = n_threads(self.n_jobs)
-        binned = binned_rows(rows, threads, self._most_bins(len(rows.y)))
-        by_content, _ = content_order(rows, binned, threads)
+        binned = rows.binned(threads, self._most_bins(len(rows.y)))
+        by_content, _ = rows.by_content(binned, threads)
         order = by_content[np.random.Generator(np.random.Philox(key=seed)).permutation(len(by_content))]
-        statistics, rows = with_statistics(rows, n_classes, columns, order)
+        statistics, rows = rows.with_statistics(n_classes, columns, order)
         if before and before.statistics:
             # The trees of the fit before ask about the statistics of that fit.
             statistics = before.statistics
-        return statistics, rows, None if validation is None else encoded(validation, statistics)
+        return statistics, rows, None if validation is None else validation.encoded(statistics)
 
     def _parameters(
         self, training: Training, sources: np.ndarray, stops_early: bool

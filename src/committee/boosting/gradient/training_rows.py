@@ -1,7 +1,7 @@
 """The rows of a fit: those that it learns from, and those that tell it when to stop.
 
-In: X, y, weights and initial scores as the user has them. Out: `Rows`, of positive weight only, so that a row
-of weight zero is a row that is not there, whatever else is drawn by chance.
+In: X, y, weights and initial scores as the user passes them. Out: `TrainingRows`, of positive weight only.
+So a row of weight zero has no effect, also not on random draws.
 """
 
 from __future__ import annotations
@@ -28,7 +28,6 @@ from committee.task import (
     scaled,
     to_numbers,
 )
-from committee.votes.folds import spare_share
 
 # The engine rounds the derivatives of a row, so three rows are not quite a row of weight 3, and that would
 # decide between splits that are equally good. Small tables have such splits, so their rows are repeated.
@@ -40,8 +39,8 @@ PRIOR_ROWS = 1.0
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
-    """Rows with their targets.
+class TrainingRows:
+    """Rows with their targets, to learn from or to validate by.
 
     Parameters
     ----------
@@ -59,33 +58,93 @@ class Rows:
     weights: np.ndarray | None
     scores: np.ndarray | None
 
-    def take(self, rows: np.ndarray) -> Rows:
-        """Some of the rows."""
-        return Rows(
+    @classmethod
+    def of(cls, training: Training, init_score: Any, n_scores: int, *, may_repeat: bool) -> TrainingRows:
+        """Make the rows to learn from. Scale weights to a mean of 1 unless they are repetitions."""
+        scores = initial_scores(init_score, training.table.n_rows, n_scores, "init_score")
+        weights = training.weights
+        if weights is None:
+            return cls(training.table, training.y, None, scores)
+        return cls(
+            training.table, training.y, (scaled if may_repeat else of_mean_one)(weights), scores
+        ).without_weightless()
+
+    def take(self, rows: np.ndarray) -> TrainingRows:
+        """Take some of the rows."""
+        return TrainingRows(
             take_table(self.table, rows),
             self.y[rows],
             None if self.weights is None else self.weights[rows],
             None if self.scores is None else self.scores[rows],
         )
 
+    def without_weightless(self) -> TrainingRows:
+        """Drop the rows of weight 0."""
+        if self.weights is None or self.weights.all():
+            return self
+        return self.take(np.flatnonzero(self.weights))
 
-def training_rows(training: Training, init_score: Any, n_scores: int, *, may_repeat: bool) -> Rows:
-    """The rows to learn from. Their weights mean 1 unless they may be, and are, repetitions."""
-    scores = initial_scores(init_score, training.table.n_rows, n_scores, "init_score")
-    weights = training.weights
-    if weights is None:
-        return Rows(training.table, training.y, None, scores)
-    weights_of = scaled if may_repeat else of_mean_one
-    rows = Rows(training.table, training.y, weights_of(weights), scores)
-    return rows.take(np.flatnonzero(weights)) if (weights == 0).any() else rows
+    def repeated(self) -> TrainingRows:
+        """Repeat rows as often as their weights say, if these are repetitions and there are not too many."""
+        weights = self.weights
+        if weights is None or not are_repetitions(weights) or weights.sum() > MOST_REPEATED:
+            return self
+        return replace(self, weights=None).take(np.repeat(np.arange(len(weights)), weights.astype(np.int64)))
 
+    def divided(self, is_held_out: np.ndarray) -> tuple[TrainingRows, TrainingRows]:
+        """Divide the rows into those to learn from and those to validate by."""
+        return self.take(np.flatnonzero(~is_held_out)), self.take(np.flatnonzero(is_held_out))
 
-def repeated(rows: Rows) -> Rows:
-    """Rows as often as their weights say, if these are repetitions and there are not too many."""
-    weights = rows.weights
-    if weights is None or not are_repetitions(weights) or weights.sum() > MOST_REPEATED:
-        return rows
-    return replace(rows, weights=None).take(np.repeat(np.arange(len(weights)), weights.astype(np.int64)))
+    def with_statistics(
+        self, n_classes: int, columns: list[int], order: np.ndarray
+    ) -> tuple[TargetStatistics, TrainingRows]:
+        """Replace columns by statistics of the number, or of the indicator of each class."""
+        assert isinstance(self.table, Table)
+        targets = np.eye(n_classes)[self.y] if n_classes > 2 else self.y.astype(np.float64)[:, np.newaxis]
+        statistics, table = learn_statistics(self.table, targets, self.weights, columns, order)
+        return statistics, replace(self, table=table)
+
+    def encoded(self, statistics: TargetStatistics) -> TrainingRows:
+        """Replace columns of rows to validate by."""
+        assert isinstance(self.table, Table)
+        return replace(self, table=statistics.encode(self.table))
+
+    def scored(self, forest: _engine.Forest, threads: int) -> TrainingRows:
+        """Add the scores that the trees so far give to the rows."""
+        table = self.table
+        assert isinstance(table, Table)
+        scores = forest.scores(list(table.columns), table.n_rows, 0, forest.n_trees, threads)
+        return replace(self, scores=scores if self.scores is None else self.scores + scores)
+
+    def binned(self, threads: int, max_bins: int) -> BinnedTable:
+        """Return the table in the engine's codes."""
+        if isinstance(self.table, BinnedTable):
+            return self.table
+        fixed = None if self.weights is None else _engine.fixed_weights(self.weights)
+        return to_codes(self.table, fixed, threads, max_bins)
+
+    def by_content(self, binned: BinnedTable, threads: int) -> tuple[np.ndarray, np.ndarray]:
+        """Order the rows by their content, not by their position, and find copies.
+
+        Random draws along this order do not depend on the order of the table.
+
+        Returns
+        -------
+        order, copies : ndarray of shape (n_rows,)
+            `copies` numbers the rows in this order; copies have the same number.
+        """
+        hashes = _engine.hash_rows(binned.codes, threads)
+        order = np.lexsort([self.y, hashes])
+        return order, copies_of(hashes[order], self.y[order])
+
+    def codes_like(self, binned: BinnedTable, threads: int) -> _engine.BoostRows:
+        """Return rows to validate by in the bins of the training rows, as the engine takes them."""
+        table = self.table
+        if isinstance(table, BinnedTable):
+            codes = table.codes
+        else:
+            codes = _engine.encode(binned.codes, list(table.columns), table.n_rows, threads)
+        return _engine.BoostRows(codes, self.y, self.weights, self.scores)
 
 
 def validation_rows(
@@ -93,7 +152,7 @@ def validation_rows(
     training: Training,
     given: tuple[Any, Any, Any, Any],
     n_scores: int,
-) -> Rows:
+) -> TrainingRows:
     """The rows of X_val, y_val, sample_weight_val and init_score_val, read as those of the fit were."""
     X, y, sample_weight, init_score = given
     check_given(X, y, sample_weight)
@@ -110,12 +169,9 @@ def validation_rows(
         by_class[training.y] = class_weights(class_weight, training.task, training.y, None)
         weights = by_class[target] * (1.0 if weights is None else weights)
     scores = initial_scores(init_score, table.n_rows, n_scores, "init_score_val")
-    rows = Rows(table, target, weights, scores)
-    if weights is not None and (weights == 0).any():
-        if not weights.any():
-            raise ValueError("class_weight leaves no row of X_val any weight. Add rows of other classes.")
-        rows = rows.take(np.flatnonzero(weights))
-    return rows
+    if weights is not None and not weights.any():
+        raise ValueError("class_weight leaves no row of X_val any weight. Add rows of other classes.")
+    return TrainingRows(table, target, weights, scores).without_weightless()
 
 
 def check_given(X: Any, y: Any, sample_weight: Any) -> None:
@@ -135,16 +191,6 @@ def check_two_classes(y: np.ndarray, task: Classification | Regression) -> None:
     if isinstance(task, Classification) and (y == y[0]).all():
         label = task.classes[y[0]]
         raise ValueError(f"y has one class, {label}, and boosting needs two. Add rows of another class.")
-
-
-def hold_out(rows: Rows, n_classes: int, fraction: float, seed: int) -> tuple[Rows, Rows]:
-    """Split rows into those to learn from and those to validate by, with the same shares of the classes.
-
-    No class loses its last row.
-    """
-    classes = rows.y if n_classes else np.zeros(len(rows.y), dtype=np.int32)
-    is_held_out = spare_share(classes, fraction, seed)
-    return rows.take(np.flatnonzero(~is_held_out)), rows.take(np.flatnonzero(is_held_out))
 
 
 def initial_scores(init_score: Any, n_rows: int, n_scores: int, name: str) -> np.ndarray | None:
@@ -185,58 +231,6 @@ def take_table(table: Table | BinnedTable, rows: np.ndarray) -> Table | BinnedTa
         codes = _engine.take_rows(table.codes, rows.astype(np.uint32))
         return BinnedTable(table.schema, codes, len(rows))
     return Table(table.schema, tuple(column[rows] for column in table.columns), len(rows))
-
-
-def with_statistics(
-    rows: Rows, n_classes: int, columns: list[int], order: np.ndarray
-) -> tuple[TargetStatistics, Rows]:
-    """Replace columns of training rows: what is averaged is the number, or whether a row is of a class."""
-    assert isinstance(rows.table, Table)
-    targets = np.eye(n_classes)[rows.y] if n_classes > 2 else rows.y.astype(np.float64)[:, np.newaxis]
-    statistics, table = learn_statistics(rows.table, targets, rows.weights, columns, order)
-    return statistics, replace(rows, table=table)
-
-
-def encoded(rows: Rows, statistics: TargetStatistics) -> Rows:
-    """Replace columns of rows to validate by."""
-    assert isinstance(rows.table, Table)
-    return replace(rows, table=statistics.encode(rows.table))
-
-
-def scored(rows: Rows, forest: _engine.Forest, threads: int) -> Rows:
-    """Rows with the scores that the trees so far give them."""
-    table = rows.table
-    assert isinstance(table, Table)
-    scores = forest.scores(list(table.columns), table.n_rows, 0, forest.n_trees, threads)
-    return replace(rows, scores=scores if rows.scores is None else rows.scores + scores)
-
-
-def binned_rows(rows: Rows, threads: int, max_bins: int) -> BinnedTable:
-    """The rows in the engine's codes."""
-    if isinstance(rows.table, BinnedTable):
-        return rows.table
-    fixed = None if rows.weights is None else _engine.fixed_weights(rows.weights)
-    return to_codes(rows.table, fixed, threads, max_bins)
-
-
-def content_order(rows: Rows, binned: BinnedTable, threads: int) -> tuple[np.ndarray, np.ndarray]:
-    """An order of rows that depends on what they contain, not on where they stand; and which are copies.
-
-    What is drawn along it is the same for any order of the table.
-    """
-    hashes = _engine.hash_rows(binned.codes, threads)
-    order = np.lexsort([rows.y, hashes])
-    return order, copies_of(hashes[order], rows.y[order])
-
-
-def validation_codes(rows: Rows, binned: BinnedTable, threads: int) -> _engine.BoostRows:
-    """Return rows to validate by in the bins of the training rows, as the engine takes them."""
-    table = rows.table
-    if isinstance(table, BinnedTable):
-        codes = table.codes
-    else:
-        codes = _engine.encode(binned.codes, list(table.columns), table.n_rows, threads)
-    return _engine.BoostRows(codes, rows.y, rows.weights, rows.scores)
 
 
 def copies_of(hashes: np.ndarray, targets: np.ndarray) -> np.ndarray:

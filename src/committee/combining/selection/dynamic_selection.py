@@ -25,7 +25,7 @@ from committee.combining.selection.competence import (
 )
 from committee.combining.selection.competence_data import NOTHING, Known, Question, profile_size, profiles_of
 from committee.combining.selection.feature_space import Nearest, Space, as_matrix
-from committee.parameters import declared, integer, is_boolean, one_of, optional, parameter
+from committee.parameters import boolean, declared, integer, one_of, optional, parameter
 from committee.saving import DamagedFile, saved
 from committee.saving.format import attributes
 from committee.table.input_types import ArrayLike, TableLike
@@ -183,27 +183,21 @@ class DynamicRule(Rule):
 
     method: str = parameter(
         "knora_u",
-        f"one of {', '.join(METHODS)}",
         one_of(*METHODS),
         "How competence is measured, and who decides.",
     )
     n_neighbours: int | None = parameter(
         None,
-        "an integer >= 1 or None",
         optional(integer(1)),
         "How many rows are asked. None is 7, and all rows for des_rrc and des_kl, as in the papers.",
     )
     voting: str = parameter(
         "soft",
-        '"soft" or "hard"',
         one_of("soft", "hard"),
         "What those who decide combine: their votes, or the classes they vote for, as in the papers.",
     )
     scale: bool = parameter(
-        True,
-        "True or False",
-        is_boolean,
-        "Whether distances are taken between columns of mean 0 and standard deviation 1.",
+        True, boolean, "Whether distances are taken between columns of mean 0 and standard deviation 1."
     )
 
     def selected(self, votes: ArrayLike, X: TableLike | None = None) -> tuple[np.ndarray, np.ndarray]:

@@ -31,7 +31,7 @@ from committee.metrics.row_losses import (
     votes_for,
 )
 from committee.metrics.scoring import DecisionScore, learnt_by, metric_of
-from committee.parameters import anything, declared, either, integer, optional, parameter
+from committee.parameters import RANDOM_STATE, Constraint, Declaration, declared, integer, optional, parameter
 from committee.saving import saved
 from committee.saving.format import attributes
 from committee.saving.format.file_errors import require
@@ -51,9 +51,11 @@ ROUNDING = 1e-12
 # The share of the members in each of several bags.
 BAG_SHARE = 0.5
 Scoring: TypeAlias = "str | Callable[..., float] | None"
-SCORING: tuple[str, Callable[[object], bool], str] = (
-    "the name of a metric, a scorer made by make_scorer, a function or None",
-    either(lambda value: value is None or isinstance(value, str), callable),
+SCORING: Declaration = (
+    Constraint(
+        "the name of a metric, a scorer made by make_scorer, a function or None",
+        lambda value: value is None or isinstance(value, str) or callable(value),
+    ),
     "What is maximised: a metric by scikit-learn's name, a scorer, or a function of y, the decision of shape "
     "(n_rows, n_outputs) and the weights of the rows, of which more is better. None is neg_log_loss for "
     "classes and neg_mean_squared_error for numbers. Scorers see labels; functions see the numbers of the "
@@ -124,29 +126,16 @@ class GreedyRule(Weighing):
     """
 
     scoring: Scoring = parameter(None, *SCORING)
-    n_steps: int = parameter(
-        50, "an integer >= 0", integer(0), "How many members are added at most after the start."
-    )
-    n_start: int = parameter(
-        1, "an integer >= 1", integer(1), "How many of the best members are added first."
-    )
+    n_steps: int = parameter(50, integer(0), "How many members are added at most after the start.")
+    n_start: int = parameter(1, integer(1), "How many of the best members are added first.")
     patience: int | None = parameter(
-        10,
-        "an integer >= 1 or None",
-        optional(integer(1)),
-        "After how many steps without a lower loss to stop. None does all steps.",
+        10, optional(integer(1)), "After how many steps without a lower loss to stop. None does all steps."
     )
     n_bags: int = parameter(
-        1,
-        "an integer >= 1",
-        integer(1),
-        "How many samples of the members are selected from. 1 takes all members.",
+        1, integer(1), "How many samples of the members are selected from. 1 takes all members."
     )
     random_state: RandomState = parameter(
-        None,
-        "an integer, a RandomState or None",
-        anything,
-        "Draws the bags. An integer makes them the same each time.",
+        None, RANDOM_STATE, "Draws the bags. An integer makes them the same each time."
     )
 
     kept: ClassVar[Mapping[str, attributes.Kind]] = {

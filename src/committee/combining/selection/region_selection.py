@@ -23,7 +23,7 @@ from committee.combining.rule import Rule
 from committee.combining.selection.feature_space import Space, as_matrix
 from committee.metrics.metric_table import METRICS
 from committee.metrics.scoring import learnt_by
-from committee.parameters import anything, declared, integer, one_of, parameter
+from committee.parameters import RANDOM_STATE, Constraint, declared, integer, one_of, parameter
 from committee.saving import DamagedFile, saved
 from committee.saving.format import attributes
 from committee.table.input_types import RandomState, TableLike
@@ -94,26 +94,19 @@ class RegionRule(Rule):
 
     partition: str = parameter(
         "clusters",
-        '"clusters" or "tree"',
         one_of("clusters", "tree"),
         "What makes the regions: k-means, or a shallow tree that splits where the members' losses differ.",
     )
-    n_regions: int = parameter(8, "an integer >= 2", integer(2), "How many regions there are at most.")
+    n_regions: int = parameter(8, integer(2), "How many regions there are at most.")
     min_rows: int = parameter(
-        10,
-        "an integer >= 1",
-        integer(1),
-        "How many rows a region needs to have a member of its own. One of weight 2 is two.",
+        10, integer(1), "How many rows a region needs to have a member of its own. One of weight 2 is two."
     )
     scoring: str | None = parameter(
         None,
-        f"one of {', '.join(OF_ROWS)}, or None",
-        anything,
+        Constraint(f"one of {', '.join(OF_ROWS)}, or None"),
         "What is maximised. None is neg_log_loss for classes and neg_mean_squared_error for numbers.",
     )
-    random_state: RandomState = parameter(
-        None, "an integer, a RandomState or None", anything, "Draws the first centers of the clusters."
-    )
+    random_state: RandomState = parameter(None, RANDOM_STATE, "Draws the first centers of the clusters.")
 
     def region(self, X: TableLike | None) -> np.ndarray:
         """Return the region of each row.

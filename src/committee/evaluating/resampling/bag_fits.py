@@ -29,7 +29,14 @@ from committee.table.input_types import ArrayLike, RandomState, TableLike
 from committee.table.schema import take_rows
 from committee.table.source import open_source
 from committee.table.table_reading import read_like
-from committee.task import Classification, Regression, are_repetitions, check_lengths, codes_in
+from committee.task import (
+    Classification,
+    Regression,
+    are_repetitions,
+    check_lengths,
+    check_target,
+    codes_in,
+)
 
 # From the number of a fit and its votes to what is kept of them.
 Judge = Callable[[int, np.ndarray], np.ndarray]
@@ -123,7 +130,7 @@ class Bagged:
         if isinstance(self.training.task, Regression):
             _, answers = Regression.of(y)
         else:
-            answers = codes_in(as_array(y, "y"), self.training.task.classes)
+            answers = codes_in(as_array(check_target(y), "y"), self.training.task.classes)
         check_lengths(source.n_rows, answers)
         try:
             read_like(source, self.training.schema)

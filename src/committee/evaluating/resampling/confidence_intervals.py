@@ -365,7 +365,7 @@ def in_tasks(
         try:
             for task in run.as_completed(tasks):
                 n_done += len(task.result())
-                work.tell(n_done)
+                work.report(n_done)
         finally:
             for task in tasks:
                 task.cancel()

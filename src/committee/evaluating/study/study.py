@@ -27,7 +27,7 @@ from committee.evaluating.study.results import (
 )
 from committee.evaluating.study.store import FILE, Store, TableRecord, merge
 from committee.evaluating.study.sweep import AddedRule, Pace, StudyTable, Sweep, tables_of
-from committee.extensions import extension
+from committee.extensions import extension, study_report
 from committee.parameters import is_float, is_integer
 from committee.running import Runner
 from committee.votes.folds import drawn_share
@@ -282,7 +282,7 @@ class Study:
         wanted = [each for each in asked if any(is_for(each, task) for task in tasks)]
         return [results.compare(each, learners) for each in wanted] if results.finished else []
 
-    report = extension("committee.reporting", extra="report")
+    report = extension(study_report, extra="report")
 
     def votes(
         self, learner: str, table: str, resample: int

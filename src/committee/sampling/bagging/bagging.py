@@ -18,9 +18,10 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from committee import _engine, running
+from committee.combining.fixed_rules import one_hot
 from committee.combining.rule import FixedRule, Rule, check_rule
 from committee.learners.fit_session import CallbackSupportMixin, FitFrame, warn_of_no_more, with_callbacks
-from committee.learners.fitted_members import Members
+from committee.learners.fitted_members import Members, mean_importances
 from committee.learners.training_data import check_same_task, fit_table, table_to_go_on, training_of
 from committee.learners.tree_parameters import CATEGORICAL_FEATURES, N_JOBS, RUNNER, VERBOSE, draw_seed
 from committee.learners.voter import Tabular, is_plain
@@ -30,26 +31,26 @@ from committee.members.member_votes import check_judged
 from committee.members.training_set import group_codes, in_order
 from committee.metrics.scoring import metric_of
 from committee.parameters import (
-    anything,
+    RANDOM_STATE,
+    Constraint,
+    boolean,
     check_parameters,
     declared,
     either,
-    flag,
     integer,
     one_of,
-    optional,
     parameter,
     share,
 )
 from committee.running import n_threads
-from committee.sampling.bagging.engine_fits import are_members_of, check_tree, grow_members, take_member
+from committee.sampling.bagging.batch import Batch, Learning, Made, columns_of_members, n_members_wanted
+from committee.sampling.bagging.engine_fits import are_members_of, check_tree, grow_members
 from committee.sampling.bagging.outside_votes import (
     check_decides_outside,
     check_probabilities,
     check_values,
     votes_before,
 )
-from committee.sampling.bagging.plan import Learning, Made, Plan, columns_of_members, n_members_wanted
 from committee.sampling.bagging.runner_fits import each_vote, fit_members
 from committee.sampling.bags import Bags, repeats_of, weights_each_time
 from committee.sampling.ensemble import Ensemble
@@ -64,8 +65,6 @@ from committee.table.source import Source, open_source
 from committee.task import Classification
 from committee.votes.honest_votes import HonestVotes
 from committee.votes.vote_arrays import dtype_of, shares_of
-
-AMOUNT = "an integer >= 1 or a float in (0, 1]"
 
 
 @declared
@@ -99,8 +98,9 @@ class Bagging(CallbackSupportMixin, Ensemble):
 
     estimator: Any = parameter(
         None,
-        "an estimator with fit and predict, or None",
-        optional(is_member),
+        Constraint(
+            "an estimator with fit and predict, or None", lambda value: value is None or is_member(value)
+        ),
         "The member, cloned for each bag, every `random_state` of it drawn anew. None is a full tree. The "
         "engine grows `DecisionTree`, `RandomTree`, `DecisionStump` and `C45Classifier` members itself, in "
         "one call, from a table that is binned once, or sorted for C4.5; they know all classes and "
@@ -112,7 +112,6 @@ class Bagging(CallbackSupportMixin, Ensemble):
     )
     n_estimators: int | str = parameter(
         10,
-        'an integer >= 1 or "auto"',
         either(integer(1), one_of("auto")),
         'The number of members. "auto" adds members, at most 1000, until the out-of-bag error is flat: its '
         "mean over the last 25 members is not half a percent below that over the 25 before.",
@@ -120,35 +119,37 @@ class Bagging(CallbackSupportMixin, Ensemble):
     )
     max_samples: int | float = parameter(
         1.0,
-        AMOUNT,
         either(integer(1), share(whole=True)),
         "How many rows (or groups, if `fit` gets some) are drawn for each member; a float is a share of all "
         "that have a weight.",
     )
     max_features: int | float = parameter(
         1.0,
-        AMOUNT,
         either(integer(1), share(whole=True)),
         "How many columns are drawn for each member; a float is a share of all.",
     )
-    bootstrap: bool = flag(
+    bootstrap: bool = parameter(
         True,
+        boolean,
         "Whether rows are drawn with replacement, in proportion to their weights, and then weigh 1. Integer "
         "weights whose mean over the rows that have some is below 4 are repetitions: a row of weight 2 is "
         "the row twice. False is pasting: every row, or every repetition of one, is as likely as any other, "
         "is drawn at most once and keeps its weight.",
     )
-    bootstrap_features: bool = flag(
+    bootstrap_features: bool = parameter(
         False,
+        boolean,
         "Whether columns are drawn with replacement. A column that is drawn twice is there once.",
     )
-    keep_votes: bool = flag(
+    keep_votes: bool = parameter(
         False,
+        boolean,
         "Whether to keep the votes of every member on the rows that it has not seen, for `oob_votes_` and "
         "`recombine`.",
     )
-    warm_start: bool = flag(
+    warm_start: bool = parameter(
         False,
+        boolean,
         "Whether `fit` adds members to those of the fit before, up to `n_estimators`. The rows must be the "
         "same. A fit that is interrupted (Ctrl-C) keeps the members that are made, and the next one goes on; "
         "with False, it leaves the estimator as it was.",
@@ -158,8 +159,7 @@ class Bagging(CallbackSupportMixin, Ensemble):
     n_jobs: int | None = parameter(None, *N_JOBS)
     random_state: Any = parameter(
         None,
-        "an integer, a RandomState or None",
-        anything,
+        RANDOM_STATE,
         "The seed of bags, columns and members. The same seed gives the same members on any number of "
         "threads and with any runner.",
     )
@@ -192,16 +192,16 @@ class Bagging(CallbackSupportMixin, Ensemble):
         learning = self._read_training(X, y, sample_weight, groups, goes_on)
         seed = self._seed if goes_on else draw_seed(self.random_state)
         rule = self._new_rule(seed)
-        plan = self._plan(learning, rule, seed, self._n_members() if goes_on else 0)
-        if plan.last == plan.first:
-            if not plan.is_auto:
+        batch = self._batch(learning, rule, seed, self._n_members() if goes_on else 0)
+        if batch.last == batch.first:
+            if not batch.is_auto:
                 warn_of_no_more("members")
             self._judge_again(learning.training)
             return self
-        frame = FitFrame(self, X, y, "member", plan.last, n_before=plan.first, is_limit=plan.is_auto)
+        frame = FitFrame(self, X, y, "member", batch.last, n_before=batch.first, is_limit=batch.is_auto)
         with frame.work:
-            made = self._make(replace(plan, progress=frame.hook), learning)
-        frame.end(made.interruption, made.n_members, lambda: self._keep_made(made, plan, learning, rule))
+            made = self._make(replace(batch, progress=frame.hook), learning)
+        frame.end(made.interruption, made.n_members, lambda: self._keep_made(made, batch, learning, rule))
         if self.oob_score and np.isnan(self.oob_curve_[-1]):
             message = "Every member has seen every row, so oob_score_ is NaN. Make more members."
             warnings.warn(message, stacklevel=3)
@@ -211,7 +211,7 @@ class Bagging(CallbackSupportMixin, Ensemble):
     def estimators_(self) -> Any:
         """The members: a sequence of fitted estimators, those of the engine made when they are asked for."""
         check_is_fitted(self)
-        return Members(self, self._members.n_trees, take_member) if self._is_engine() else self._members
+        return Members(self, self._members) if self._is_engine() else self._members
 
     @property
     def estimators_features_(self) -> list[np.ndarray]:
@@ -247,9 +247,7 @@ class Bagging(CallbackSupportMixin, Ensemble):
             by_member = np.zeros((self._n_members(), self.n_features_in_))
             for i, columns in enumerate(self.estimators_features_):
                 by_member[i, columns] = importances_of(self._members[i], len(columns))
-        totals = by_member.sum(axis=1, keepdims=True)
-        mean = (by_member / np.where(totals > 0, totals, 1.0)).mean(axis=0)
-        return mean / mean.sum() if mean.sum() > 0 else mean
+        return mean_importances(by_member)
 
     @property
     def oob_votes_(self) -> np.ndarray:
@@ -332,7 +330,7 @@ class Bagging(CallbackSupportMixin, Ensemble):
         repeats = repeats_of(sample_weight, table.n_rows) if codes is None else None
         return Learning(member, is_engine, training, binned, native, codes, repeats)
 
-    def _plan(self, learning: Learning, rule: Rule, seed: int, first: int) -> Plan:
+    def _batch(self, learning: Learning, rule: Rule, seed: int, first: int) -> Batch:
         """What is to be done, checked before any work is."""
         training = learning.training
         curve = self._curve_before() if first > 0 else ()
@@ -374,7 +372,7 @@ class Bagging(CallbackSupportMixin, Ensemble):
         if first > 0 and keeps_votes:
             votes_before(self._votes_outside)
         before = self._out_of_bag if first > 0 and is_judged else None
-        return Plan(
+        return Batch(
             learning.member,
             training,
             bags,
@@ -410,22 +408,22 @@ class Bagging(CallbackSupportMixin, Ensemble):
                 "bootstrap=True or max_samples < 1, or rule='mean'."
             )
 
-    def _make(self, plan: Plan, learning: Learning) -> Made:
+    def _make(self, batch: Batch, learning: Learning) -> Made:
         if learning.is_engine:
-            return grow_members(plan, learning.binned, n_threads(self.n_jobs))
+            return grow_members(batch, learning.binned, n_threads(self.n_jobs))
         # A thread that nobody works beside gains nothing, and what it allocates, as the rows that a member
         # keeps, goes back to the system when it ends: to ask for that again is a third of a quick fit.
         is_alone = self.runner == "threads" and n_threads(self.n_jobs) == 1
         with running.runner_of("serial" if is_alone else self.runner, self.n_jobs) as run:
-            return fit_members(plan, learning.native, run)
+            return fit_members(batch, learning.native, run)
 
-    def _keep_made(self, made: Made, plan: Plan, learning: Learning, rule: Rule) -> None:
+    def _keep_made(self, made: Made, batch: Batch, learning: Learning, rule: Rule) -> None:
         """Become a fitted estimator: the last step of a fit, so that one that fails changes nothing."""
-        training, goes_on = plan.training, plan.first > 0
+        training, goes_on = batch.training, batch.first > 0
         outside = None
         if made.votes is not None:
             outside = HonestVotes.of_bags(made.votes, training.y, training.weights, learning.groups)
-        columns = None if plan.columns is None else plan.columns[: made.n_members]
+        columns = None if batch.columns is None else batch.columns[: made.n_members]
         members, importances, has_missing = made.members, made.importances, made.has_missing
         if goes_on:
             members = joined(self._members, members)
@@ -443,7 +441,7 @@ class Bagging(CallbackSupportMixin, Ensemble):
         self._members: Any = members
         self._columns: list[np.ndarray] | None = columns
         self._importances: np.ndarray | None = importances
-        self._bags, self._seed, self._data = plan.bags, plan.seed, training.data
+        self._bags, self._seed, self._data = batch.bags, batch.seed, training.data
         # Members that are not of the engine know nothing of missing values.
         self._has_missing: Any = has_missing
         self._out_of_bag = judged
@@ -527,12 +525,8 @@ class Bagging(CallbackSupportMixin, Ensemble):
 
     def _mean(self, source: Source) -> np.ndarray:
         total = np.zeros((source.n_rows, self._task.n_outputs))
-        is_majority = self._rule == "majority"
         for votes in self._each_vote(source):
-            if is_majority:
-                total[np.arange(len(votes)), votes.argmax(axis=1)] += 1
-            else:
-                total += votes
+            total += one_hot(votes.argmax(axis=1), votes.shape[1]) if self._rule == "majority" else votes
         return total / self._n_members()
 
     def _scored(self) -> OutOfBag:
@@ -550,12 +544,10 @@ class Bagging(CallbackSupportMixin, Ensemble):
         return "_members" in self.__dict__
 
     def _learnt(self) -> dict[str, Any]:
-        judged = self._out_of_bag
         return Tabular._learnt(self) | {
             "seed": self._seed,
             "bags": vars(self._bags),
             "estimator": self.estimator_,
-            "out_of_bag": None if judged is None else vars(judged),
             "importances": self._importances,
             "has_missing": self._has_missing,
             **self._learnt_ruling(),
@@ -578,8 +570,6 @@ class Bagging(CallbackSupportMixin, Ensemble):
         fields.require(is_member(self.estimator_), "the estimator is none")
         are_its = are_members_of(self.estimator_, self._members)
         fields.require(are_its, "the members are not of the estimator")
-        n_outputs, judged = self._task.n_outputs, fields.optional_fields("out_of_bag")
-        self._out_of_bag = None if judged is None else OutOfBag.take(judged, n_members, n_columns, n_outputs)
         importances = fields.optional_array("importances", np.float64, (n_members, n_columns))
         has_missing = fields.optional_array("has_missing", bool, (n_columns,))
         is_whole = (importances is not None and has_missing is not None) == self._is_engine()
@@ -588,8 +578,7 @@ class Bagging(CallbackSupportMixin, Ensemble):
         self._take_ruling(state.kept, fields, n_members, self._bags.n_rows)
 
     def _known_scores(self) -> dict[str, float]:
-        is_known = self._out_of_bag is not None and bool(self.oob_score)
-        return {"out_of_bag": self.oob_score_} if is_known else {}
+        return super()._known_scores() if self.oob_score else {}
 
 
 def joined(first: Any, second: Any) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 from committee.learners import DecisionTreeClassifier, DecisionTreeRegressor
 from committee.learners.tree_parameters import CLASS_WEIGHT
 from committee.learners.voter import Classifies, Regresses
-from committee.parameters import choice, declared, parameter
+from committee.parameters import declared, one_of, parameter
 from committee.sampling.bagging.bagging import Bagging
 from committee.saving import saved
 
@@ -75,9 +75,9 @@ class BaggingClassifier(ClassMembers):
     (True, array([0, 0]))
     """
 
-    sampling: str = choice(
+    sampling: str = parameter(
         "plain",
-        ("plain", "stratified", "balanced"),
+        one_of("plain", "stratified", "balanced"),
         '"stratified" draws from each class by itself, so that every bag has the classes in the proportions '
         'of the table. "balanced" draws from each class as many rows as the rarest has: every bag has as '
         "many of each. Groups are then drawn by class, and each must have one class only.",
@@ -85,7 +85,6 @@ class BaggingClassifier(ClassMembers):
     class_weight: Any = parameter(
         None,
         CLASS_WEIGHT[0],
-        CLASS_WEIGHT[1],
         "Weights of the classes, multiplied with those of the rows: with `bootstrap`, rows are drawn in "
         'proportion to both, as many as without, and `sampling` must be "plain". "balanced" makes them '
         "inverse to the number of rows of each class, whatever `sample_weight` is (rows of weight 0 count "

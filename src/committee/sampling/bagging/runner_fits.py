@@ -1,6 +1,6 @@
 """Bagging of members of any kind: tasks of a runner, each of which fits some of them.
 
-In: a plan, and the table as the user has it. Out: `Made`. A task draws the bags of its members itself, so
+In: a batch, and the table as the user has it. Out: `Made`. A task draws the bags of its members itself, so
 what goes to it is a few numbers, and the table is shared by all.
 """
 
@@ -22,7 +22,7 @@ from committee.members.member_votes import Task as Answering
 from committee.members.member_votes import votes_of
 from committee.members.seeds import MEMBER, reseeded, seeds_of, stream
 from committee.running import Runner, Task, runner
-from committee.sampling.bagging.plan import Made, Plan, is_flat
+from committee.sampling.bagging.batch import Batch, Made, is_flat
 from committee.sampling.bags import Bags
 from committee.sampling.out_of_bag import Tally
 from committee.table.schema import take_rows
@@ -62,11 +62,11 @@ class Shared:
     seed: int
 
     @classmethod
-    def of(cls, plan: Plan, X: Any) -> Shared:
-        """What the members of a plan learn from."""
-        task, y = plan.training.task, plan.training.y
+    def of(cls, batch: Batch, X: Any) -> Shared:
+        """What the members of a batch learn from."""
+        task, y = batch.training.task, batch.training.y
         answers = task.classes[y] if isinstance(task, Classification) else y
-        return cls(X, task, answers, plan.weights, plan.bags, plan.seed)
+        return cls(X, task, answers, batch.weights, batch.bags, batch.seed)
 
 
 def check_weights_reach(member: Any, shared: Shared) -> None:
@@ -83,58 +83,58 @@ def check_weights_reach(member: Any, shared: Shared) -> None:
         )
 
 
-def fit_members(plan: Plan, X: Any, run: Runner) -> Made:
-    """Fit the members of a plan."""
-    shared = Shared.of(plan, X)
-    check_weights_reach(plan.member, shared)
+def fit_members(batch: Batch, X: Any, run: Runner) -> Made:
+    """Fit the members of a batch."""
+    shared = Shared.of(batch, X)
+    check_weights_reach(batch.member, shared)
     members: list[Any] = []
     votes: list[np.ndarray] = []
-    n_done, tally = 0, Tally.of(plan.training, plan.before, plan.is_majority)
+    n_done, tally = 0, Tally.of(batch.training, batch.before, batch.is_majority)
     interruption: BaseException | None = None
     try:
-        with closing(fitted_in_order(plan, shared, run)) as fitted:
+        with closing(fitted_in_order(batch, shared, run)) as fitted:
             for model, cast in fitted:
                 members.append(model)
-                if plan.keeps_votes:
-                    votes.append(on_all_rows(cast, plan))
+                if batch.keeps_votes:
+                    votes.append(on_all_rows(cast, batch))
                 # All at once: an interruption leaves whole members.
-                n_done, tally = n_done + 1, tally.and_then(*cast) if plan.is_judged else tally
-                is_stopped = plan.progress is not None and plan.progress(n_done)
-                if is_stopped or (plan.is_auto and is_flat(tally.curve)):
+                n_done, tally = n_done + 1, tally.and_then(*cast) if batch.is_judged else tally
+                is_stopped = batch.progress is not None and batch.progress(n_done)
+                if is_stopped or (batch.is_auto and is_flat(tally.curve)):
                     break
     except KeyboardInterrupt as error:
         interruption = error
     return Made(
         members[:n_done],
-        tally.votes if plan.is_judged else None,
-        np.array(votes[:n_done]) if plan.keeps_votes and n_done > 0 else None,
+        tally.votes if batch.is_judged else None,
+        np.array(votes[:n_done]) if batch.keeps_votes and n_done > 0 else None,
         interruption=interruption,
     )
 
 
-def on_all_rows(cast: Vote, plan: Plan) -> np.ndarray:
+def on_all_rows(cast: Vote, batch: Batch) -> np.ndarray:
     """Votes on some rows as votes on all of them: NaN on the others."""
     rows, votes = cast
-    task = plan.training.task
-    every: np.ndarray = np.full((plan.bags.n_rows, task.n_outputs), np.nan, dtype=dtype_of(task))
+    task = batch.training.task
+    every: np.ndarray = np.full((batch.bags.n_rows, task.n_outputs), np.nan, dtype=dtype_of(task))
     every[rows] = votes
     return every
 
 
-def fitted_in_order(plan: Plan, shared: Shared, run: Runner) -> Generator[tuple[Any, Vote]]:
+def fitted_in_order(batch: Batch, shared: Shared, run: Runner) -> Generator[tuple[Any, Vote]]:
     """The members in their order, each with its votes if any are wanted, while later ones are fitted."""
-    n_members = plan.last - plan.first
+    n_members = batch.last - batch.first
     step = int(np.clip(n_members // (4 * run.n_workers), 1, MOST_IN_A_TASK))
     handle = run.put(shared)
-    votes, seen = plan.is_judged or plan.keeps_votes, plan.columns
+    votes, seen = batch.is_judged or batch.keeps_votes, batch.columns
 
     def submit(begin: int) -> Task:
-        end = min(begin + step, plan.last)
-        columns = None if seen is None else seen[begin - plan.first : end - plan.first]
+        end = min(begin + step, batch.last)
+        columns = None if seen is None else seen[begin - batch.first : end - batch.first]
         name = f"members {begin} to {end - 1}"
-        return run.submit(fit_some, handle, plan.member, begin, end, columns, votes, name=name)
+        return run.submit(fit_some, handle, batch.member, begin, end, columns, votes, name=name)
 
-    tasks = map(submit, range(plan.first, plan.last, step))
+    tasks = map(submit, range(batch.first, batch.last, step))
     with closing(results_in_order(tasks, run)) as results:
         for some in results:
             yield from some

@@ -13,7 +13,7 @@ from committee.learners import DecisionTreeClassifier, DecisionTreeRegressor
 from committee.learners.training_data import Training
 from committee.learners.tree_parameters import CLASS_CRITERION, NUMBER_CRITERION
 from committee.learners.voter import Classifies, Regresses
-from committee.parameters import declared, either, flag, is_mapping, one_of, parameter
+from committee.parameters import Constraint, boolean, declared, either, is_mapping, one_of, parameter
 from committee.sampling.forest.forest import Forest
 from committee.sampling.out_of_bag_rules import Ruling
 from committee.saving import Fields, saved
@@ -41,8 +41,10 @@ class ForestClassifier(Classifies, Forest):
     max_features: int | float | str | None = "sqrt"
     class_weight: Any = parameter(
         None,
-        'None, "balanced", "balanced_subsample" or a dict of label to weight',
-        either(one_of(None, "balanced", "balanced_subsample"), is_mapping),
+        either(
+            one_of(None, "balanced", "balanced_subsample"),
+            Constraint("a dict of label to weight", is_mapping),
+        ),
         "Weights of the classes, multiplied with those of the rows: with `bootstrap`, rows are drawn in "
         'proportion to both, as many as without. "balanced" makes them inverse to what the rows of a class '
         'weigh. "balanced_subsample" weighs what a tree has drawn, inversely to how many rows of each class '
@@ -99,9 +101,8 @@ class ForestRegressor(Regresses, Forest):
 
     criterion: str = parameter("squared_error", *NUMBER_CRITERION)
     max_features: int | float | str | None = 1.0
-    keep_leaf_rows: bool = flag(
-        False,
-        "Whether to keep which training rows lie in which leaf. `predict_quantiles` needs it.",
+    keep_leaf_rows: bool = parameter(
+        False, boolean, "Whether to keep which training rows lie in which leaf. `predict_quantiles` needs it."
     )
 
     def predict_quantiles(self, X: Any, quantiles: Any = (0.05, 0.5, 0.95)) -> np.ndarray:

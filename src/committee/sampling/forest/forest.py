@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from committee import _engine
 from committee.combining.rule import Rule
+from committee.learners import tree_parameters
 from committee.learners.fit_session import CallbackSupportMixin, FitFrame, warn_of_no_more, with_callbacks
 from committee.learners.fitted_members import Members
 from committee.learners.single_tree import paths_to_nodes
@@ -24,29 +25,12 @@ from committee.learners.training_data import (
     table_to_go_on,
     training_of,
 )
-from committee.learners.tree_parameters import (
-    CATEGORICAL_FEATURES,
-    CCP_ALPHA,
-    MAX_DEPTH,
-    MAX_FEATURES,
-    MAX_LEAF_NODES,
-    MIN_IMPURITY_DECREASE,
-    MIN_SAMPLES_LEAF,
-    MIN_SAMPLES_SPLIT,
-    MIN_WEIGHT_FRACTION_LEAF,
-    MONOTONIC_CST,
-    N_JOBS,
-    TREE_SEED,
-    VERBOSE,
-    cart_parameters_of,
-    columns_of,
-    draw_seed,
-)
 from committee.parameters import (
+    Constraint,
+    boolean,
     check_parameters,
     declared,
     either,
-    flag,
     integer,
     is_float,
     one_of,
@@ -54,8 +38,8 @@ from committee.parameters import (
     parameter,
 )
 from committee.running import n_threads
+from committee.sampling.bagging.batch import FLAT_MEMBERS, n_members_wanted
 from committee.sampling.bagging.outside_votes import check_values, votes_before
-from committee.sampling.bagging.plan import FLAT_MEMBERS, n_members_wanted
 from committee.sampling.bags import Bags, ForestBags, n_draws, repeats_of
 from committee.sampling.ensemble import Ensemble, feature_importances, feature_importances_std, leaves_of_rows
 from committee.sampling.out_of_bag import OutOfBag, check_goes_on, check_metric, warn_of_no_judges
@@ -90,25 +74,25 @@ class Forest(CallbackSupportMixin, Ensemble):
 
     n_estimators: int | str = parameter(
         100,
-        'an integer >= 1 or "auto"',
         either(integer(1), one_of("auto")),
         'The number of trees. "auto" adds trees, at most 1000, until `oob_curve_` is flat: its mean '
         "over the last 25 trees is not half a percent below that over the 25 before.",
         kw_only=False,
     )
-    max_depth: int | None = parameter(None, *MAX_DEPTH)
-    min_samples_split: int | float = parameter(2, *MIN_SAMPLES_SPLIT)
-    min_samples_leaf: int | float = parameter(1, *MIN_SAMPLES_LEAF)
-    min_weight_fraction_leaf: float = parameter(0.0, *MIN_WEIGHT_FRACTION_LEAF)
-    max_features: int | float | str | None = parameter(None, *MAX_FEATURES)
-    random_state: Any = parameter(None, *TREE_SEED)
-    categorical_features: Any = parameter("from_dtype", *CATEGORICAL_FEATURES)
-    max_leaf_nodes: int | None = parameter(None, *MAX_LEAF_NODES)
-    min_impurity_decrease: float = parameter(0.0, *MIN_IMPURITY_DECREASE)
-    ccp_alpha: float = parameter(0.0, *CCP_ALPHA)
-    monotonic_cst: Any = parameter(None, *MONOTONIC_CST)
-    bootstrap: bool = flag(
+    max_depth: int | None = parameter(None, *tree_parameters.MAX_DEPTH)
+    min_samples_split: int | float = parameter(2, *tree_parameters.MIN_SAMPLES_SPLIT)
+    min_samples_leaf: int | float = parameter(1, *tree_parameters.MIN_SAMPLES_LEAF)
+    min_weight_fraction_leaf: float = parameter(0.0, *tree_parameters.MIN_WEIGHT_FRACTION_LEAF)
+    max_features: int | float | str | None = parameter(None, *tree_parameters.MAX_FEATURES)
+    random_state: Any = parameter(None, *tree_parameters.TREE_SEED)
+    categorical_features: Any = parameter("from_dtype", *tree_parameters.CATEGORICAL_FEATURES)
+    max_leaf_nodes: int | None = parameter(None, *tree_parameters.MAX_LEAF_NODES)
+    min_impurity_decrease: float = parameter(0.0, *tree_parameters.MIN_IMPURITY_DECREASE)
+    ccp_alpha: float = parameter(0.0, *tree_parameters.CCP_ALPHA)
+    monotonic_cst: Any = parameter(None, *tree_parameters.MONOTONIC_CST)
+    bootstrap: bool = parameter(
         True,
+        boolean,
         "Whether each tree sees rows drawn with replacement, in proportion to their weights, rather than all "
         "rows. As many are drawn as have a positive weight. Integer weights whose mean over those rows is "
         "below 4 are repetitions: as many rows are drawn as they sum to, for a row of weight 2 is the row "
@@ -116,23 +100,28 @@ class Forest(CallbackSupportMixin, Ensemble):
     )
     max_samples: int | float | None = parameter(
         None,
-        "an integer >= 1, a float > 0 or None",
-        optional(either(integer(1), lambda value: is_float(value) and 0 < value < np.inf)),
+        optional(
+            either(
+                integer(1), Constraint("a float > 0", lambda value: is_float(value) and 0 < value < np.inf)
+            )
+        ),
         "How many rows are drawn for each tree; a float is a share of what None draws, and may exceed 1.",
     )
-    oob_importances: bool = flag(
+    oob_importances: bool = parameter(
         False,
+        boolean,
         "Whether to measure how much worse each tree gets, on the rows it has not seen, when a column is "
         "shuffled.",
     )
-    warm_start: bool = flag(
+    warm_start: bool = parameter(
         False,
+        boolean,
         "Whether `fit` adds trees to those of the fit before, up to `n_estimators`. A fit that is "
         "interrupted (Ctrl-C) keeps the trees that are grown, and the next one goes on; with False, it "
         "leaves the forest as it was.",
     )
-    n_jobs: int | None = parameter(None, *N_JOBS)
-    verbose: int = parameter(0, *VERBOSE)
+    n_jobs: int | None = parameter(None, *tree_parameters.N_JOBS)
+    verbose: int = parameter(0, *tree_parameters.VERBOSE)
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -157,7 +146,7 @@ class Forest(CallbackSupportMixin, Ensemble):
         training = self._read_training(X, y, sample_weight, goes_on)
         if goes_on:
             self._check_prunes_alike()
-        seed = self._seed if goes_on else draw_seed(self.random_state)
+        seed = self._seed if goes_on else tree_parameters.draw_seed(self.random_state)
         first_tree = self._forest.n_trees if goes_on else 0
         rule = None if self._is_plain() else self._new_rule(seed)
         parameters = self._forest_parameters(training, first_tree, rule)
@@ -196,8 +185,7 @@ class Forest(CallbackSupportMixin, Ensemble):
             self._bags: ForestBags = all_bags
 
         frame.end(grown.interruption, grown.forest.n_trees, keep)
-        if self._out_of_bag is not None:
-            warn_of_no_judges(self._out_of_bag)
+        warn_of_no_judges(self._out_of_bag)
         return self
 
     feature_importances_ = property(feature_importances)
@@ -226,7 +214,7 @@ class Forest(CallbackSupportMixin, Ensemble):
     def estimators_(self) -> Members:
         """The trees: a sequence of fitted estimators, each made when it is asked for."""
         check_is_fitted(self)
-        return Members(self, self._forest.n_trees, take_member)
+        return Members(self, self._forest)
 
     @property
     def estimators_samples_(self) -> list[np.ndarray]:
@@ -352,7 +340,7 @@ class Forest(CallbackSupportMixin, Ensemble):
         if rule is not None:
             self._check_rule(rule, training, n_trees, first_tree > 0)
         is_auto = self.n_estimators == "auto"
-        grow = cart_parameters_of(self, training)
+        grow = tree_parameters.cart_parameters_of(self, training)
         grow.random_thresholds = self._random_thresholds
         grow.exact = training.n_classes == 0
         grow.keep_records = bool(self.ccp_alpha > 0)
@@ -417,36 +405,16 @@ class Forest(CallbackSupportMixin, Ensemble):
             self._keep_ruling(ruling, keeps_votes=bool(self.warm_start))
 
     def _learnt(self) -> dict[str, Any]:
-        judged = None if self._out_of_bag is None else vars(self._out_of_bag)
-        own = {"seed": self._seed, "importances": self._importances, "out_of_bag": judged}
-        own["bags"] = self._bags.learnt()
+        own = {"seed": self._seed, "importances": self._importances, "bags": self._bags.learnt()}
         return super()._learnt() | own | self._learnt_ruling()
 
     def _take_learnt(self, fields: Fields) -> None:
         state = TreesState.take(fields, self._task_type)
         self._take_trees(state, fields)
-        n_trees, n_columns = state.forest.n_trees, self.n_features_in_
+        n_trees = state.forest.n_trees
         self._seed = fields.integer("seed", 0, 2**64 - 1)
-        self._importances = fields.array("importances", np.float64, (n_trees, n_columns))
-        judged = fields.optional_fields("out_of_bag")
-        self._out_of_bag = (
-            None if judged is None else OutOfBag.take(judged, n_trees, n_columns, self._task.n_outputs)
-        )
+        self._importances = fields.array("importances", np.float64, (n_trees, self.n_features_in_))
         self._bags = ForestBags.take(fields, n_trees)
         self._take_ruling(state.kept, fields, n_trees, None)
         if self._is_plain() and self._rule == "mean" and sums_votes(self.rule_):
             self._ruling = None
-
-    def _known_scores(self) -> dict[str, float]:
-        return {} if self._out_of_bag is None else {"out_of_bag": self._out_of_bag.score}
-
-
-def take_member(forest: Any, position: int) -> Any:
-    """One tree of a forest as a fitted estimator with the forest's schema, classes and parameters."""
-    member = forest.estimator_
-    member._importances = forest._importances[position]
-    member.max_features_ = columns_of(member.max_features, forest.n_features_in_)
-    # The engine keeps the weights of a forest's nodes for pruning only, and they count what was drawn.
-    member._weight_unit = np.nan
-    trees = _engine.take_trees(forest._forest, position, position + 1)
-    return member._keep(trees, forest.schema_, forest._task, forest._has_missing)

@@ -1,11 +1,11 @@
-"""What the fitted attributes of an estimator may be: a line for each, with its dtype, shape and range.
+"""Check the fitted attributes of an estimator: a table with the dtype, shape and range of each.
 
     {"classes_": labels("classes"), "coef_": floats("decisions", "features")}
 
-In: a value. Out: nothing, or `Wrong`, which says what the value is and what it should be. A kind is a
-function of the value and of the sizes so far. A size with a name stands for the same number wherever it is
-written: the first attribute that has it decides, and those after it must agree. Three sizes follow from the
-number of classes (`DERIVED`).
+In: a value. Out: nothing, or the error `Wrong` with the value and the expected kind. A kind is a function
+that checks a value and gets the sizes that are known so far. A named size is the same number for all
+attributes: the first attribute with the size sets it, and later attributes must agree. Three sizes follow
+from the number of classes (`DERIVED`).
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ Kind = Callable[[object, Sizes], None]
 # A name, a number, or None for any number.
 Size = str | int | None
 
-# Products of five such numbers are finite, so a changed weight cannot make a sound model overflow.
+# Products of five numbers in this range are finite, so a changed weight cannot make a model overflow.
 LARGEST = 1e60
 SMALLEST = 1e-60
 DERIVED: Mapping[str, Callable[[int], int]] = {
-    # A linear classifier decides by one number for two classes, else by one for each class.
+    # A linear classifier has one decision function for two classes, otherwise one for each class.
     "decisions": lambda n_classes: 1 if n_classes == 2 else n_classes,
     "pairs": lambda n_classes: n_classes * (n_classes - 1) // 2,
     "other classes": lambda n_classes: n_classes - 1,
 }
 
 
-class Wrong(ValueError):  # noqa: N818 - it says what a value is
-    """What is wrong with a value, as the end of a sentence that begins with its name."""
+class Wrong(ValueError):  # noqa: N818 - the message is the end of a sentence
+    """A value that is not of the expected kind. The message follows the name of the value."""
 
 
 def floats(
@@ -48,9 +48,9 @@ def floats(
     low, high : float
         The smallest and the largest number.
     missing : bool, default=False
-        Whether NaN may be among them.
+        Whether to allow NaN.
     of : str, default=""
-        Which dtype it must be; empty for either.
+        The required dtype. Empty allows both.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def floats(
 
 
 def positive(*shape: Size) -> Kind:
-    """Return the kind of an array of numbers that something is divided by."""
+    """Return the kind of an array of divisors."""
     return floats(*shape, low=SMALLEST)
 
 
@@ -83,7 +83,7 @@ def shares(*shape: Size) -> Kind:
 
 
 def integers(*shape: Size, low: int = 0, below: str | int = 2**63, of: str = "") -> Kind:
-    """Return the kind of an array of integers from `low` up to, and without, a number or a size."""
+    """Return the kind of an array of integers from `low` to below a number or a size."""
 
     def check(value: object, sizes: Sizes) -> None:
         array = checked_array(value, shape, sizes, "iu")
@@ -95,7 +95,7 @@ def integers(*shape: Size, low: int = 0, below: str | int = 2**63, of: str = "")
 
 
 def array_of(kinds: str, *shape: Size) -> Kind:
-    """Return the kind of an array whose dtype is of one of some kinds, each a letter of numpy."""
+    """Return the kind of an array whose dtype has one of numpy's kinds, such as "iu" for integers."""
 
     def check(value: object, sizes: Sizes) -> None:
         checked_array(value, shape, sizes, kinds)
@@ -109,7 +109,7 @@ def booleans(*shape: Size) -> Kind:
 
 
 def labels(size: Size = "classes") -> Kind:
-    """Return the kind of an array of classes: all different, in ascending order."""
+    """Return the kind of an array of different classes in ascending order."""
 
     def check(value: object, sizes: Sizes) -> None:
         array = checked_array(value, (size,), sizes, "biufUO")
@@ -148,7 +148,7 @@ def scalar_of(kind: Any, name: str, low: float, high: float) -> Kind:
 
 
 def count(size: str) -> Kind:
-    """Return the kind of an integer that says how large a size is."""
+    """Return the kind of an integer that is a size."""
 
     def check(value: Any, sizes: Sizes) -> None:
         integer()(value, sizes)
@@ -159,7 +159,7 @@ def count(size: str) -> Kind:
 
 
 def one_of(*choices: object) -> Kind:
-    """Return the kind of a value that is one of some words, None, True or False."""
+    """Return the kind of a value that is one of some texts, None, True or False."""
 
     def check(value: object, sizes: Sizes) -> None:
         if not any(type(value) is type(choice) and value == choice for choice in choices):
@@ -170,7 +170,7 @@ def one_of(*choices: object) -> Kind:
 
 
 def instance_of(name: str, *types: type) -> Kind:
-    """Return the kind of an instance of some types, which errors call by a name."""
+    """Return the kind of an instance of some types. Errors contain the name."""
 
     def check(value: object, sizes: Sizes) -> None:
         if not isinstance(value, types):
@@ -181,17 +181,19 @@ def instance_of(name: str, *types: type) -> Kind:
 
 boolean = instance_of("True or False", bool, np.bool_)
 text = instance_of("a string", str)
-# What may stand in a table: None, a number, NaN too, or a string.
+# The values of tables: None, numbers including NaN, and strings.
 SCALARS = NoneType, bool, int, float, str, np.generic
 scalar = instance_of("a number or a string", *SCALARS)
 
 
 def anything(value: object, sizes: Sizes) -> None:
-    """Accept anything: it describes the fit, and no method reads it."""
+    """Accept any value, for an attribute that describes the fit and that no method reads."""
 
 
 def either(*kinds: Kind) -> Kind:
-    """Return the kind of what is of one of some kinds; an error says what is wrong by the first that fits.
+    """Return the kind of a value that has one of some kinds.
+
+    The error is that of the first kind whose container is right, otherwise that of the first kind.
 
     Examples
     --------
@@ -203,28 +205,28 @@ def either(*kinds: Kind) -> Kind:
     """
 
     def check(value: object, sizes: Sizes) -> None:
-        faults = []
+        errors = []
         for kind in kinds:
             tried = dict(sizes)
             try:
                 kind(value, tried)
-            except Wrong as fault:
-                faults.append(fault)
+            except Wrong as error:
+                errors.append(error)
             else:
                 return sizes.update(tried)
-        # "is a list instead of an array" says less than "has shape (3,) instead of (4,)".
-        raise next((fault for fault in faults if not str(fault).startswith("is ")), faults[0])
+        # "has shape (3,) instead of (4,)" helps more than "is a list instead of an array".
+        raise next((error for error in errors if not str(error).startswith("is ")), errors[0])
 
     return check
 
 
 def optional(kind: Kind) -> Kind:
-    """Return the kind of what is None or of a kind."""
+    """Return the kind of a value that is None or of a kind."""
     return lambda value, sizes: None if value is None else kind(value, sizes)
 
 
 def list_of(kind: Kind, size: Size = None) -> Kind:
-    """Return the kind of a list whose items are of one kind."""
+    """Return the kind of a list of items of one kind."""
 
     def check(value: object, sizes: Sizes) -> None:
         if not isinstance(value, list):
@@ -250,7 +252,7 @@ def tuple_of(*kinds: Kind) -> Kind:
 
 
 def dict_of(key: Kind, kind: Kind) -> Kind:
-    """Return the kind of a dict whose keys and values are of one kind each."""
+    """Return the kind of a dict with keys of one kind and values of another."""
 
     def check(value: object, sizes: Sizes) -> None:
         if not isinstance(value, dict):
@@ -262,8 +264,26 @@ def dict_of(key: Kind, kind: Kind) -> Kind:
     return check
 
 
+def sparse(*shape: Size, of: str = "") -> Kind:
+    """Return the kind of a sparse matrix of finite numbers by rows, whose indices are in order."""
+
+    def check(value: Any, sizes: Sizes) -> None:
+        if getattr(value, "format", "") != "csr" or value.ndim != 2 or value.dtype.kind != "f":
+            raise Wrong(f"is {described(value)} instead of a sparse matrix of floats by rows")
+        if of and value.dtype != of:
+            raise Wrong(f"holds {value.dtype} instead of {of}")
+        check_shape(value.shape, shape, sizes)
+        check_range(value.data, -LARGEST, LARGEST)
+        is_first = np.zeros(value.nnz + 1, dtype=bool)
+        is_first[value.indptr] = True
+        if not (is_first[1:-1] | (np.diff(value.indices) > 0)).all():
+            raise Wrong("has columns that are not in order")
+
+    return check
+
+
 def checked_array(value: object, shape: tuple[Size, ...], sizes: Sizes, kinds: str) -> np.ndarray:
-    """Return an array whose dtype is of one of some kinds and which has a shape."""
+    """Return an array with a dtype of one of some kinds, and with a shape."""
     if not isinstance(value, np.ndarray):
         raise Wrong(f"is {described(value)} instead of an array")
     if value.dtype.kind not in kinds:
@@ -276,7 +296,7 @@ def checked_array(value: object, shape: tuple[Size, ...], sizes: Sizes, kinds: s
 
 
 def check_shape(found: tuple[int, ...], shape: tuple[Size, ...], sizes: Sizes) -> None:
-    """Check a shape, and let it decide the sizes that are not known yet."""
+    """Check a shape, and set the sizes that are not known yet."""
     if len(found) != len(shape) or not all(
         agrees(size, n, sizes) for size, n in zip(shape, found, strict=True)
     ):
@@ -288,14 +308,14 @@ def check_range(value: np.ndarray, low: float, high: float) -> None:
     """Check that all numbers of an array are finite and in a range."""
     if value.size == 0:
         return
-    # As numbers of Python: a bound would become infinite in single precision.
+    # Python's numbers have double precision. In single precision, a bound would become infinite.
     least, most = value.min().item(), value.max().item()
-    if not (low <= least and most <= high):  # NaN is in no range
+    if not (low <= least and most <= high):  # NaN is outside every range
         raise Wrong(f"holds {least if not low <= least else most}, which is not from {low:g} to {high:g}")
 
 
 def agrees(size: Size, n: int, sizes: Sizes) -> bool:
-    """Return whether a size is a number; a size that is not known yet becomes that number."""
+    """Return whether a size is equal to a number. Set a size that is not known yet."""
     if size is None:
         return True
     if isinstance(size, str) and size not in DERIVED:
@@ -304,14 +324,14 @@ def agrees(size: Size, n: int, sizes: Sizes) -> bool:
 
 
 def size_of(size: str | int, sizes: Sizes) -> int:
-    """Return the number that a size stands for."""
+    """Return the number of a size."""
     if isinstance(size, int):
         return size
     return DERIVED[size](sizes["classes"]) if size in DERIVED else sizes[size]
 
 
 def known(size: Size, sizes: Sizes) -> str | int:
-    """Return the number that a size stands for, or its name if that is not known yet."""
+    """Return the number of a size, or its name if the number is not known yet."""
     try:
         return "any" if size is None else size_of(size, sizes)
     except KeyError:
@@ -319,7 +339,7 @@ def known(size: Size, sizes: Sizes) -> str | int:
 
 
 def check_all(kinds: Mapping[str, Kind], values: Mapping[str, object], sizes: Sizes) -> None:
-    """Check named values by their kinds, in the order of the kinds."""
+    """Check named values in the order of their kinds."""
     for name, kind in kinds.items():
         if name not in values:
             raise Wrong(f"{name} is missing")
@@ -327,7 +347,7 @@ def check_all(kinds: Mapping[str, Kind], values: Mapping[str, object], sizes: Si
 
 
 def check_named(name: str, kind: Kind, value: object, sizes: Sizes) -> None:
-    """Check a value; an error begins with its name.
+    """Check a value. An error begins with its name.
 
     Examples
     --------
@@ -337,12 +357,12 @@ def check_named(name: str, kind: Kind, value: object, sizes: Sizes) -> None:
     """
     try:
         kind(value, sizes)
-    except Wrong as fault:
-        raise Wrong(f"{name}{fault}" if str(fault).startswith("[") else f"{name} {fault}") from fault
+    except Wrong as error:
+        raise Wrong(f"{name}{error}" if str(error).startswith("[") else f"{name} {error}") from error
 
 
 def described(value: object) -> str:
-    """Return a value in the words of an error: short values as they are, others by their type."""
+    """Return a short value as its repr, and any other value as its type, for an error message."""
     if isinstance(value, SCALARS):
         shown = repr(value)
         return shown if len(shown) <= 40 else f"{shown[:37]}..."

@@ -1,10 +1,9 @@
-"""Values as JSON and arrays, and back: the codec.
+"""Encode values as JSON and arrays, and decode them.
 
-A value of JSON (null, true, numbers, text, lists) stands for itself. All else is an object with exactly one
-tag, which says what is in it: {"tuple": [...]}, {"array": "the name of an array"}, {"estimator": ...}. The
-tags of plain values are in `plain_values`, those of tables, tasks and trees in `model_parts`, estimators in
-`saved_estimators`. What belongs to another library has a module of its own, which is imported when such a
-value is met.
+JSON values (null, true, numbers, text, lists) stand for themselves. Every other value is an object with
+exactly one tag: {"tuple": [...]}, {"array": "the name of an array"}, {"estimator": ...}. `plain_values` has
+the tags of plain values, `model_parts` those of tables, tasks and trees, and `saved_estimators` those of
+estimators. `foreign_members` is imported when a file or a model has a member of another library.
 """
 
 from __future__ import annotations
@@ -20,67 +19,36 @@ from committee.saving.format.file_errors import DamagedFile, require
 
 MAX_DEPTH = 64
 LONGEST_PART = 64
-# Text of a fixed width takes that of the longest for each: so many characters of padding a file may ask for.
+# Text of a fixed width is as wide as its longest value. A file may have this many characters of padding.
 MOST_PADDING = 2**24
 Json = Any
 Write = Callable[[Any, "Encoder", str], Json]
 Read = Callable[[Json, "Decoder", str], object]
 
-# How values of a type are written, by the type itself and not by its ancestors; and how a tag is read.
+# The writers of values by their exact type or by the library of the type, and the readers of values by tag.
+# A writer returns the whole tagged object, and a reader gets it.
 WRITERS: dict[type, Write] = {}
-READERS: dict[str, Read] = {}
 WRITERS_BY_LIBRARY: dict[str, Write] = {}
-# Modules for values of other libraries, by the library of a type and by the tag. Each is imported when such a
-# value is met. Its `write` returns the whole tagged object, and its `read` gets it.
-BOOSTERS = dict.fromkeys(
-    ("lightgbm", "xgboost", "catboost"), "committee.saving.other_libraries.library_boosters"
-)
-SPARSE, SKOPS = (
-    "committee.saving.scikit_learn.sparse_matrices",
-    "committee.saving.other_libraries.skops_members",
-)
-WRITER_MODULES = {"scipy": SPARSE, **BOOSTERS}
-READER_MODULES = {"sparse": SPARSE, "skops": SKOPS, **BOOSTERS}
-
-
-@dataclass(frozen=True)
-class Holder:
-    """Whose parameters are written: the model, or what it has learnt, as a rule that it has fitted.
-
-    Parameters
-    ----------
-    attributes : str, default=""
-        By which one comes to it from the model, each with a dot after it.
-    path : str, default=""
-        Its own.
-    """
-
-    attributes: str = ""
-    path: str = ""
-
-    def holding(self, attribute: str | None, path: str) -> Holder:
-        """What stands in an attribute; itself, if it is in none."""
-        return self if attribute is None else Holder(f"{self.attributes}{attribute}.", path)
-
-    def named(self, path: str) -> str:
-        """The name of a parameter, as `set_params` takes it.
-
-        Examples
-        --------
-        >>> Holder("rule_.", "rule").named("rule__metric")
-        'metric'
-        """
-        return path.removeprefix(f"{self.path}__")
+READERS: dict[str, Read] = {}
+# The module that writes and reads members of other libraries, and the tags of these.
+FOREIGN = "committee.saving.foreign_members"
+BOOSTER_LIBRARIES = ("lightgbm", "xgboost", "catboost")
+FOREIGN_TAGS = ("skops", *BOOSTER_LIBRARIES)
 
 
 @dataclass
 class Encoder:
-    """Writes values as JSON, and puts their arrays aside.
+    """Write values as JSON, and collect their arrays.
 
     Parameters
     ----------
     arrays : dict of str to ndarray
-        What the file will hold beside the JSON.
+        The arrays of the file.
+    holder : str, default=""
+        The attribute of the model whose parameters are being written, with a dot after it: "rule_.". Empty
+        for the parameters of the model itself. Errors name it.
+    holder_path : str, default=""
+        The path of that attribute.
 
     Examples
     --------
@@ -92,12 +60,13 @@ class Encoder:
     """
 
     arrays: dict[str, np.ndarray] = field(default_factory=dict)
+    holder: str = ""
+    holder_path: str = ""
     depth: int = 0
     padding: int = 0
-    holder: Holder = field(default_factory=lambda: Holder())
 
     def value(self, value: object, path: str) -> Json:
-        """Write one value. The path says where it stands, in messages and in the names of arrays."""
+        """Write one value. Error messages and the names of arrays contain the path."""
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise TypeError(f"{path} is more than {MAX_DEPTH} levels deep, so it cannot be saved.")
@@ -107,20 +76,22 @@ class Encoder:
             self.depth -= 1
 
     def named(self, values: Mapping[str, object], path: str) -> dict[str, Json]:
-        """Write some named values, each at its own path."""
+        """Write named values, each at its own path."""
         return {name: self.value(value, join(path, name)) for name, value in values.items()}
 
     def learnt(self, estimator: object, values: Mapping[str, object], path: str) -> dict[str, Json]:
-        """Write what an estimator has learnt, by name. What cannot be saved is told by its attribute."""
-        holder, written = self.holder, {}
+        """Write the named values that an estimator learnt. Errors name the attributes of the estimator."""
+        before, written = (self.holder, self.holder_path), {}
         for name, value in values.items():
-            self.holder = holder.holding(attribute_of(estimator, value), join(path, name))
+            attribute = attribute_of(estimator, value)
+            if attribute is not None:
+                self.holder, self.holder_path = f"{before[0]}{attribute}.", join(path, name)
             written[name] = self.value(value, join(path, name))
-        self.holder = holder
+            self.holder, self.holder_path = before
         return written
 
     def put(self, array: np.ndarray, path: str) -> str:
-        """Put an array aside, and return its name. It is a contiguous one of the dtypes of a container."""
+        """Collect a contiguous array with a dtype of the container, and return its name."""
         name, n_before = path, 1
         while name in self.arrays:
             n_before += 1
@@ -131,19 +102,18 @@ class Encoder:
 
 @dataclass
 class Decoder:
-    """Makes values of JSON and arrays. What it reads is hostile until proven otherwise.
+    """Make values of JSON and arrays. Every value is checked, because files may be hostile.
 
     Parameters
     ----------
     arrays : dict of str to ndarray
-        Those of the file. Each is taken once.
+        The arrays of the file. Each is taken once.
     trusted : tuple of str, default=()
-        Types that the caller lets other libraries make.
+        Types that other libraries may make.
     builds : bool, default=True
-        Whether estimators are made. If not, each becomes an `estimators.Described`, and nothing of another
-        library is opened.
+        Whether to make estimators. If not, each becomes a `Described`, and other libraries open nothing.
     described : JSON, default=None
-        The whole of what is read, so that an error can tell all the types that it needs.
+        The whole model, so that an error can list all types that need trust.
 
     Examples
     --------
@@ -174,7 +144,7 @@ class Decoder:
             self.depth -= 1
 
     def named(self, written: Json, path: str) -> dict[str, object]:
-        """Make some named values."""
+        """Make named values."""
         require(isinstance(written, dict), f"{path} is not an object")
         return {name: self.value(each, join(path, name)) for name, each in written.items()}
 
@@ -184,18 +154,18 @@ class Decoder:
         return self.arrays.pop(name)
 
     def finish(self) -> None:
-        """Raise if there are arrays that nothing has asked for."""
-        require(not self.arrays, f"Nothing asks for the arrays {sorted(self.arrays)[:5]}")
+        """Raise if no value uses some of the arrays."""
+        require(not self.arrays, f"No value uses the arrays {sorted(self.arrays)[:5]}")
 
 
 def join(path: str, name: object) -> str:
-    """Return the path of a part, as scikit-learn names nested parameters. A long name of a file is cut."""
+    """Return the path of a part, as scikit-learn names nested parameters. Cut a long name of a file."""
     part = str(name)[:LONGEST_PART]
     return f"{path}__{part}" if path else part
 
 
 def writer_of(value: object) -> Write:
-    """How a value is written, by its type."""
+    """Return the writer of a value, by its type."""
     found = WRITERS.get(type(value))
     if found is not None:
         return found
@@ -205,41 +175,40 @@ def writer_of(value: object) -> Write:
     library = type(value).__module__.partition(".")[0]
     if library in WRITERS_BY_LIBRARY:
         return WRITERS_BY_LIBRARY[library]
-    if library not in WRITER_MODULES and not hasattr(value, "get_params"):
+    if library not in BOOSTER_LIBRARIES and not hasattr(value, "get_params"):
         return refuse
-    write: Write = importlib.import_module(WRITER_MODULES.get(library, SKOPS)).write
+    write: Write = importlib.import_module(FOREIGN).write
     return write
 
 
 def reader_of(written: dict[str, Json], path: str) -> Read:
-    """How a tagged object is read, by its tag."""
+    """Return the reader of a tagged object, by its tag."""
     tag = "estimator" if is_estimator(written) else next(iter(written))
-    if tag in READERS:
-        return READERS[tag]
-    if tag not in READER_MODULES:
+    if tag in FOREIGN_TAGS:
+        importlib.import_module(FOREIGN)
+    if tag not in READERS:
         raise DamagedFile(f"{path}: there is no tag {tag!r}.")
-    read: Read = importlib.import_module(READER_MODULES[tag]).read
-    return read
+    return READERS[tag]
 
 
 def is_estimator(written: Json) -> bool:
-    """Whether an object describes an estimator, which has its parameters and what it has learnt beside."""
+    """Return whether an object describes an estimator. It has three keys instead of one tag."""
     return isinstance(written, dict) and written.keys() == {"estimator", "parameters", "fitted"}
 
 
 def attribute_of(estimator: object, value: object) -> str | None:
-    """The public attribute in which an estimator has another that it has fitted; None for all else."""
+    """Return the public attribute of an estimator that holds a fitted estimator, None for other values."""
     if not hasattr(value, "get_params"):
         return None
     return next((name for name, each in vars(estimator).items() if each is value and name[0] != "_"), None)
 
 
 def refuse(value: object, encoder: Encoder, path: str) -> Json:
-    """Say that something cannot be saved."""
-    holder, name = encoder.holder.attributes, encoder.holder.named(path)
+    """Raise TypeError for a value that cannot be saved, and name the parameter to set."""
+    name = path.removeprefix(f"{encoder.holder_path}__")
     what = getattr(value, "__name__", type(value).__name__)
     kind = "a function" if callable(value) and hasattr(value, "__name__") else f"a {type(value).__name__}"
     raise TypeError(
-        f"{holder}{name} is {kind} ({what}), and a saved file holds no code. Set {name} to something else "
-        f"with {holder}set_params before saving."
+        f"{encoder.holder}{name} is {kind} ({what}), and a saved file holds no code. Set {name} to something "
+        f"else with {encoder.holder}set_params before saving."
     )

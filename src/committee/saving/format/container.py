@@ -1,15 +1,16 @@
-"""The file itself: a safetensors file of arrays, with a description of them in its metadata.
+"""Read and write the file itself: a safetensors file of arrays, with a description of them in its metadata.
 
-In: a description (what JSON can hold) and named arrays. Out: one file, and back. What comes back has the
-right format, version and checksum; what the description means is for `codec` to say. The layout is written
-down in docs/saved_files.md.
+In: a description (values that JSON can hold) and named arrays. Out: one file, and back. A file that is read
+has the right format, version and checksum. The meaning of the description is left to `codec`.
+docs/saved_files.md documents the layout.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from committee.saving.format.file_errors import DamagedFile, require
 from committee.saving.format.file_replacement import replace_file
 
 FORMAT, VERSION = "committee", 1
-# The arrays that a file may hold, with safetensors' names of their dtypes.
+# The dtypes of the arrays in a file, with their names in safetensors.
 DTYPES = {
     np.dtype(name): code
     for name, code in (
@@ -29,10 +30,14 @@ DTYPES = {
         *((f"uint{bits}", f"U{bits}") for bits in (8, 16, 32, 64)),
     )
 }
-# Numbers can be mapped as they are. Booleans would have to be proven.
+# Any bytes are a valid number, so arrays of numbers can be mapped. Booleans would need a check.
 MAPPED = {code: dtype for dtype, code in DTYPES.items() if dtype.kind != "b"}
-# The length of the header stands in so many bytes, the lowest first.
+# The file begins with the length of its header, a little-endian integer of this size.
 LENGTH_BYTES = 8
+# The errors of safetensors, json and numpy for a file that is not what it should be.
+UNREADABLE = (
+    SafetensorError, ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError,
+)  # fmt: skip
 Arrays = dict[str, np.ndarray]
 
 
@@ -42,11 +47,11 @@ def write_container(path: Path, description: Mapping[str, object], arrays: Mappi
     Parameters
     ----------
     path : Path
-        Replaced at once, or not at all.
+        The file is replaced atomically.
     description : dict
-        What JSON can hold. There is no NaN or infinity in it.
+        Values that JSON can hold, without NaN and infinity.
     arrays : dict of str to ndarray
-        Contiguous, of a dtype among `DTYPES`.
+        Contiguous arrays with dtypes in `DTYPES`.
     """
     text = json.dumps(description, allow_nan=False, separators=(",", ":"))
     metadata = {
@@ -59,8 +64,8 @@ def write_container(path: Path, description: Mapping[str, object], arrays: Mappi
 
 
 def write_safetensors(path: Path, metadata: Mapping[str, str], arrays: Mapping[str, np.ndarray]) -> None:
-    """Write a safetensors file: the same bytes every time, unlike the library, which shuffles its header."""
-    # The widest first, so that each array lies where its numbers may.
+    """Write a safetensors file with the same bytes every time. The library shuffles its header."""
+    # The widest dtypes come first, so every array is aligned.
     names = sorted(arrays, key=lambda name: (-arrays[name].itemsize, name))
     header: dict[str, object] = {"__metadata__": metadata}
     at = 0
@@ -77,7 +82,7 @@ def write_safetensors(path: Path, metadata: Mapping[str, str], arrays: Mapping[s
 
 
 def read_container(path: Path) -> tuple[dict[str, Any], Arrays]:
-    """Read a file and prove that it is what was written.
+    """Read a file and check its format, version and checksum.
 
     Parameters
     ----------
@@ -92,35 +97,27 @@ def read_container(path: Path) -> tuple[dict[str, Any], Arrays]:
     Raises
     ------
     DamagedFile
-        If the file is not ours, of a later version, cut off or changed.
+        If committee did not write the file, its version is later, or it was cut off or changed.
     """
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder. Name the file in it.")
     if not path.is_file():
         raise FileNotFoundError(f"There is no file {path}.")
-    try:
-        with safe_open(path, framework="np") as file:
-            metadata = file.metadata() or {}
-            check_format(path, metadata)
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a dict
-    except DamagedFile:
-        raise
-    # What safetensors says of a bad file, and numpy of types and shapes that it does not have.
-    except (SafetensorError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        reason = " ".join(str(error).split())
-        raise DamagedFile(f"{path} is not a file of committee, or is cut off ({reason}).") from error
-    text = metadata["description"]
+    with refusing_other_files(path), safe_open(path, framework="np") as file:
+        metadata = file.metadata() or {}
+        check_format(path, metadata)
+        arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a dict
     for name, array in arrays.items():
         require(array.dtype in DTYPES, f"{path} holds the array {name!r} of dtype {array.dtype}")
-    require(digest(text, arrays) == metadata["sha256"], f"{path} was changed: its checksum does not fit")
+    description = checked_description(path, metadata, arrays)
     for name, array in arrays.items():
         is_sound = array.dtype != bool or not (array.view(np.uint8) > 1).any()
         require(is_sound, f"{path} holds the array {name!r} of booleans that are neither true nor false")
-    return parse(text), arrays
+    return description, arrays
 
 
 def map_container(path: Path) -> tuple[dict[str, Any], Arrays]:
-    """Map a file that `write_container` wrote, and prove that it is what was written.
+    """Map a file into memory and check its format, version and checksum.
 
     Parameters
     ----------
@@ -130,12 +127,12 @@ def map_container(path: Path) -> tuple[dict[str, Any], Arrays]:
     -------
     description : dict
     arrays : dict of str to ndarray
-        Not to be written to. They are the file's own bytes, and stay what they are if the file is replaced.
+        Read-only views of the file's bytes. They stay the same if the file is replaced.
 
     Raises
     ------
     DamagedFile
-        If the file is not ours, of a later version, cut off or changed.
+        If committee did not write the file, its version is later, or it was cut off or changed.
 
     Examples
     --------
@@ -145,7 +142,7 @@ def map_container(path: Path) -> tuple[dict[str, Any], Arrays]:
     ...     map_container(Path(folder, "file"))
     ({'of': 'tree'}, {'votes': array([0.5, 1. ])})
     """
-    try:
+    with refusing_other_files(path):
         whole = np.asarray(np.memmap(path, np.uint8, "r"))
         start = LENGTH_BYTES + int.from_bytes(whole[:LENGTH_BYTES].tobytes(), "little")
         require(start <= len(whole), f"{path} is cut off")
@@ -154,19 +151,24 @@ def map_container(path: Path) -> tuple[dict[str, Any], Arrays]:
         check_format(path, metadata)
         arrays = {name: view(whole[start:], **tensor) for name, tensor in header.items()}
         n_bytes = sum(array.nbytes for array in arrays.values())
-        require(n_bytes == len(whole) - start, f"{path} is cut off, or goes on after its end")
-    except (DamagedFile, OSError):
+        require(n_bytes == len(whole) - start, f"{path} is cut off, or has bytes after its end")
+    return checked_description(path, metadata, arrays), arrays
+
+
+@contextlib.contextmanager
+def refusing_other_files(path: Path) -> Iterator[None]:
+    """Raise `DamagedFile` if safetensors, json or numpy cannot read a file."""
+    try:
+        yield
+    except DamagedFile:
         raise
-    except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
+    except UNREADABLE as error:
         reason = " ".join(str(error).split())
         raise DamagedFile(f"{path} is not a file of committee, or is cut off ({reason}).") from error
-    text = metadata["description"]
-    require(digest(text, arrays) == metadata["sha256"], f"{path} was changed: its checksum does not fit")
-    return parse(text), arrays
 
 
 def view(content: np.ndarray, dtype: str, shape: list[int], data_offsets: list[int]) -> np.ndarray:
-    """An array in the bytes of a file."""
+    """View a part of the bytes of a file as an array."""
     begin, end = data_offsets
     if not 0 <= begin <= end <= len(content):
         raise ValueError("an array ends after the file")
@@ -174,7 +176,7 @@ def view(content: np.ndarray, dtype: str, shape: list[int], data_offsets: list[i
 
 
 def check_format(path: Path, metadata: Mapping[str, str]) -> None:
-    """Raise unless the file is one of ours, and not of a later version."""
+    """Raise unless committee wrote the file, and not in a later version."""
     require(
         metadata.get("format") == FORMAT and {"format_version", "description", "sha256"} <= metadata.keys(),
         f"{path} is a safetensors file of something else, not of committee",
@@ -188,7 +190,7 @@ def check_format(path: Path, metadata: Mapping[str, str]) -> None:
 
 
 def digest(text: str, arrays: Mapping[str, np.ndarray]) -> str:
-    """The SHA-256 of a description and, by name, of what every array is."""
+    """Return the SHA-256 of a description and of the name, dtype, shape and bytes of every array."""
     checksum = hashlib.sha256(text.encode())
     for name in sorted(arrays):
         array = arrays[name]
@@ -197,10 +199,12 @@ def digest(text: str, arrays: Mapping[str, np.ndarray]) -> str:
     return checksum.hexdigest()
 
 
-def parse(text: str) -> dict[str, Any]:
-    """Read the description: JSON without NaN, infinity and repeated names."""
+def checked_description(path: Path, metadata: Mapping[str, str], arrays: Arrays) -> dict[str, Any]:
+    """Check the checksum of a file and parse its description, JSON without NaN and repeated keys."""
+    text = metadata["description"]
+    require(digest(text, arrays) == metadata["sha256"], f"{path} was changed: its checksum does not fit")
     try:
-        description = json.loads(text, parse_constant=refuse, object_pairs_hook=without_repetition)
+        description = json.loads(text, parse_constant=refuse_constant, object_pairs_hook=unique_keys)
     except RecursionError as error:
         raise DamagedFile("The description is too deep.") from error
     except DamagedFile:
@@ -211,13 +215,13 @@ def parse(text: str) -> dict[str, Any]:
     return description
 
 
-def refuse(constant: str) -> None:
-    """NaN and infinity are not JSON: the codec writes them in its own way."""
+def refuse_constant(constant: str) -> None:
+    """Refuse NaN and infinity, which are not JSON. The codec has its own form for them."""
     raise DamagedFile(f"The description holds {constant}, which is not JSON.")
 
 
-def without_repetition(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """An object of JSON whose names differ."""
+def unique_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Make a dict of a JSON object whose keys are all different."""
     found = dict(pairs)
     require(len(found) == len(pairs), "The description names one thing twice")
     return found

@@ -1,10 +1,10 @@
-"""What is wrong with a file."""
+"""Define the errors of files that cannot be loaded."""
 
 from __future__ import annotations
 
 
-class DamagedFile(ValueError):  # noqa: N818 - it says what the file is
-    """A file that is not one of ours, or not as we have written it. The message names the fault.
+class DamagedFile(ValueError):  # noqa: N818 - users catch it by this name
+    """A file that committee did not write, or that was changed since. The message names the error.
 
     Examples
     --------
@@ -14,8 +14,8 @@ class DamagedFile(ValueError):  # noqa: N818 - it says what the file is
     """
 
 
-class UntrustedMember(ValueError):  # noqa: N818 - it says what the file holds
-    """A member that another library must make, and that the caller has not said to trust.
+class UntrustedMember(ValueError):  # noqa: N818 - users catch it by this name
+    """A member that another library must load, and that the caller has not trusted.
 
     Examples
     --------
@@ -25,12 +25,12 @@ class UntrustedMember(ValueError):  # noqa: N818 - it says what the file holds
     """
 
 
-def require(holds: object, fault: str) -> None:
-    """Raise `DamagedFile` unless something holds of a file.
+def require(condition: object, error: str) -> None:
+    """Raise `DamagedFile` unless a condition is true.
 
     Examples
     --------
     >>> require(1 < 2, "one is not below two")
     """
-    if not holds:
-        raise DamagedFile(f"{fault}.")
+    if not condition:
+        raise DamagedFile(f"{error}.")

@@ -1,17 +1,18 @@
-"""A file that is replaced at once or not at all."""
+"""Replace a file atomically."""
 
 from __future__ import annotations
 
-import contextlib
 import os
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 
 def replace_file(path: Path, write: Callable[[Path], object]) -> None:
-    """Let `write` make a file beside `path`, and put it in the place of `path` when it is safe on the disk.
+    """Write a temporary file next to `path`, and move it to `path` once it is safe on the disk.
 
-    Whoever opens `path` meanwhile, and whatever goes wrong, finds the old file or the new one, whole.
+    Every process that opens `path` meanwhile reads the whole old file or the whole new one, even after a
+    failure.
 
     Parameters
     ----------
@@ -22,18 +23,15 @@ def replace_file(path: Path, write: Callable[[Path], object]) -> None:
     Raises
     ------
     OSError
-        The old file, if there is one, is as it was, and no temporary file is left.
+        An old file is unchanged, and no temporary file is left.
 
     Examples
     --------
-    >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     replace_file(Path(folder, "note"), lambda temporary: temporary.write_text("done"))
     ...     Path(folder, "note").read_text()
     'done'
     """
-    import tempfile
-
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder. Give the file a name in it.")
     if path.exists() and not path.is_file():
@@ -58,13 +56,12 @@ def replace_file(path: Path, write: Callable[[Path], object]) -> None:
             f"Cannot save to {path}: {reason_of(error)}. What was there before is unchanged."
         ) from error
     finally:
-        with contextlib.suppress(FileNotFoundError):
-            temporary.unlink()
+        temporary.unlink(missing_ok=True)
     sync(path.parent)
 
 
 def mode_of(path: Path) -> int:
-    """The permissions of a file: those of the old one, or what the process gives to new ones."""
+    """Return the permissions of a file, or those of new files if it does not exist."""
     if path.exists():
         return path.stat().st_mode & 0o777
     mask = os.umask(0)
@@ -73,7 +70,7 @@ def mode_of(path: Path) -> int:
 
 
 def sync(path: Path) -> None:
-    """Wait until a file, or what a folder says of its files, is on the disk. Windows cannot open folders."""
+    """Wait until the content of a file or a folder is on the disk. Windows cannot open folders."""
     if os.name == "nt" and path.is_dir():
         return
     handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
@@ -84,5 +81,5 @@ def sync(path: Path) -> None:
 
 
 def reason_of(error: OSError) -> str:
-    """What the system says, without the name of a temporary file."""
+    """Return the reason of the operating system, without the name of the temporary file."""
     return error.strerror or str(error)

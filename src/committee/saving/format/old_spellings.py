@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping
 
+from committee.parameters import RENAMED
+
 OLD_METRICS: Mapping[str, str] = {
     "error": "accuracy",
     "balanced_error": "balanced_accuracy",
@@ -23,10 +25,12 @@ def respelt(parameters: dict[str, object], known: Container[str]) -> dict[str, o
     Examples
     --------
     >>> respelt({"metric": "rmse", "n_steps": 9}, known=["scoring", "n_steps"])
-    {'n_steps': 9, 'scoring': 'neg_root_mean_squared_error'}
+    {'scoring': 'neg_root_mean_squared_error', 'n_steps': 9}
     """
-    if "metric" not in parameters or "scoring" not in known:
-        return parameters
-    metric = parameters["metric"]
-    others = {name: value for name, value in parameters.items() if name != "metric"}
-    return others | {"scoring": OLD_METRICS.get(metric, metric) if isinstance(metric, str) else metric}
+    found = {}
+    for name, value in parameters.items():
+        is_renamed = name not in known and RENAMED.get(name) in known
+        if is_renamed and name == "metric" and isinstance(value, str):
+            value = OLD_METRICS.get(value, value)
+        found[RENAMED[name] if is_renamed else name] = value
+    return found

@@ -6,10 +6,9 @@ import os
 from dataclasses import dataclass
 from typing import TypeGuard
 
-from committee.saving.format.codec import Decoder
 from committee.saving.format.fields import Fields
 from committee.saving.format.file_errors import DamagedFile, require
-from committee.saving.model_file import read_description, read_scores
+from committee.saving.model_file import read_content
 from committee.saving.predictors.deciders import SUMMED, VotingRule
 from committee.saving.predictors.linear_models import linear_model
 from committee.saving.predictors.predictor import Predictor
@@ -55,12 +54,7 @@ def predictor(path: str | os.PathLike[str]) -> Predictor:
     >>> prepared.predict({"age": 29, "city": "Oslo"})
     array(['young'], dtype='<U5')
     """
-    description, arrays = read_description(path)
-    decoder = Decoder(arrays, builds=False)
-    described = decoder.value(description["model"], "")
-    read_scores(description["scores"], decoder)
-    decoder.finish()
-    return DescribedModels(str(path)).predictor(described, "model")
+    return DescribedModels(str(path)).predictor(read_content(path, builds=False).model, "model")
 
 
 @dataclass(frozen=True)

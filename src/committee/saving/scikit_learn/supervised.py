@@ -34,6 +34,7 @@ from committee.saving.format.attributes import (
     optional,
     positive,
     shares,
+    sparse,
     text,
     tuple_of,
 )
@@ -45,7 +46,6 @@ from committee.saving.scikit_learn.listed_estimators import (
     listed_estimator,
     set_attributes,
 )
-from committee.saving.scikit_learn.sparse_matrices import sparse
 
 MODULE = "sklearn.linear_model."
 

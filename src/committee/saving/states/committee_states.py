@@ -10,7 +10,7 @@ import numpy as np
 
 from committee.saving.format.fields import Fields
 from committee.saving.format.file_errors import require
-from committee.saving.model_parts import TREES, check_forest, columns_asked
+from committee.saving.model_parts import TREES, check_forest, split_columns
 from committee.saving.predictors.deciders import PreparedMember, RuleDecider, check_member
 from committee.saving.predictors.predictor import Predictor, Task, prepare
 from committee.saving.states.state import (
@@ -154,7 +154,7 @@ class BaggingState:
             check_forest(members, schema, task)
             fields.require(members.is_mean, "the trees do not vote")
             for i, each in enumerate(columns or []):
-                asked = columns_asked(members, i)
+                asked = split_columns(members, i)
                 fields.require(set(asked.tolist()) <= set(each), "a tree asks about columns of others")
         return cls(schema, task, members, columns, KeptRule.take(fields))
 

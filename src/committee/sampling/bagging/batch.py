@@ -51,7 +51,7 @@ class Learning:
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class Batch:
     """What is to be done.
 
     Parameters

@@ -1,1 +1,0 @@
-"""Store models of other libraries."""
