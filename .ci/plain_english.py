@@ -68,8 +68,8 @@ INSTEAD = {
     "word of mouth|by word": "by name",
     "in vain|to no avail": "without effect",
 }
-# Names in saved files and in other libraries, which cannot change.
-ALLOWED: dict[str, tuple[str, ...]] = {}
+# Names in saved files, old names in the table of upgrades, and names of other libraries.
+ALLOWED: dict[str, tuple[str, ...]] = {"CHANGELOG.md": ("seats", "lesson")}
 WORDS = {
     re.compile(rf"(?<![a-z])({pattern})(?![a-z])", re.IGNORECASE): use for pattern, use in INSTEAD.items()
 }
