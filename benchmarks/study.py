@@ -1,4 +1,4 @@
-"""All our ensembles as they come, over the open tables: one real study, and docs/study.md on it.
+"""All our ensembles with their defaults, over the open tables: one real study, and docs/study.md on it.
 
     python benchmarks/study.py --data FOLDER [--minutes 120] [--published FOLDER] [--learners ...]
 
@@ -131,12 +131,12 @@ def write_page(study, tables, published, page, pictures):
     """Write what has come out, with pictures, as far as all learners have finished."""
     failures = study.store.failures()
     lines = [
-        "# All ensembles as they come",
+        "# All ensembles with their defaults",
         "",
         f"Written by `benchmarks/study.py`: {len(study.store.finished())} cells are finished and "
         f"{len(failures)} have failed. A cell is one learner, with its defaults, on one resample of one "
-        "table; half of the rows of each class are learnt from, and the others are judged on. Compared are "
-        "tables that all learners have finished, by the mean over the resamples that all of them have.",
+        "table. Half of the rows of each class are the training set, the others the test set. The comparison "
+        "contains the tables that all learners have finished, with the mean over their common resamples.",
         "",
         *(READING.read_text(encoding="utf-8").splitlines() if READING.exists() else []),
         "",

@@ -109,7 +109,7 @@ def test_a_clique_that_contradicts_the_ranks_is_told_with_whom_it_skips():
     c = a + np.where(np.arange(20) % 4, 0.1, -0.5) * np.linspace(1, 1.2, 20)
     found = Comparison.of(np.column_stack([a, b, c]), "abc").wilcoxon_holm()
     assert found.contradictions() == [
-        "a and c are not told apart, but b, whose rank lies between theirs, is told apart from one of them."
+        "a and c do not differ significantly, but b, whose rank is between theirs, differs from one of them."
     ]
 
 

@@ -36,9 +36,9 @@ class PairTests:
     names : tuple of str
     p_values : ndarray of shape (n_learners, n_learners)
     alpha : float
-        Two learners are told apart if their p-value is below it.
+        Two learners differ significantly if their p-value is below it.
     cliques : list of Clique
-        Learners that are not told apart, those that contradict the ranks among them.
+        Groups of learners without significant differences.
     critical_difference : float or None
         That of average ranks; only Nemenyi's test has one.
     """
@@ -58,7 +58,7 @@ class PairTests:
         >>> cliques = [Clique((0, 2), (1,))]
         >>> tests = PairTests("wilcoxon_holm", ("a", "b", "c"), np.ones((3, 3)), 0.05, cliques, None)
         >>> tests.contradictions()
-        ['a and c are not told apart, but b, whose rank lies between theirs, is told apart from one of them.']
+        ['a and c do not differ significantly, but b, whose rank is between theirs, differs from one of them.']
         """
         return [self._line(each) for each in self.cliques if each.contradicts_ranks]
 
@@ -66,10 +66,10 @@ class PairTests:
         members = [self.names[place] for place in clique.members]
         skipped = [self.names[place] for place in clique.skipped]
         some = "one" if len(members) == 2 else "some"
-        whose, verb = ("whose rank lies", "is") if len(skipped) == 1 else ("whose ranks lie", "are")
+        whose, verb = ("whose rank is", "differs") if len(skipped) == 1 else ("whose ranks are", "differ")
         return (
-            f"{listed(members)} are not told apart, but {listed(skipped)}, {whose} between theirs, {verb} "
-            f"told apart from {some} of them."
+            f"{listed(members)} do not differ significantly, but {listed(skipped)}, {whose} between theirs, "
+            f"{verb} from {some} of them."
         )
 
 
@@ -263,7 +263,7 @@ class Comparison:
     def _pairs(self, test: str, p_values: np.ndarray, alpha: float, distance: float | None) -> PairTests:
         if not 0 < alpha < 1:
             raise ValueError(f"alpha must be a number between 0 and 1. Got {alpha!r}.")
-        # A learner is never told apart from itself.
+        # A learner does not differ from itself.
         is_apart = (p_values < alpha) & ~np.eye(len(p_values), dtype=bool)
         cliques = cliques_of(self.mean_ranks, is_apart)
         return PairTests(test, self.learners, p_values, alpha, cliques, distance)
