@@ -57,8 +57,8 @@ class PairTests:
         --------
         >>> cliques = [Clique((0, 2), (1,))]
         >>> tests = PairTests("wilcoxon_holm", ("a", "b", "c"), np.ones((3, 3)), 0.05, cliques, None)
-        >>> tests.contradictions()
-        ['a and c do not differ significantly, but b, whose rank is between theirs, differs from one of them.']
+        >>> tests.contradictions()[0]
+        'a and c do not differ significantly, but b, whose rank is between theirs, differs from one of them.'
         """
         return [self._line(each) for each in self.cliques if each.contradicts_ranks]
 
