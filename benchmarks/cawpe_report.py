@@ -244,7 +244,7 @@ def verdicts_on(summary):
 def page_of(summary, why):
     """The page, as Markdown."""
     parts = [
-        "# CAWPE beside its paper",
+        "# CAWPE and its paper",
         "Made by `python benchmarks/cawpe_paper.py` from its runs, and from the reasons in "
         "`benchmarks/cawpe_explained.toml`; do not edit.",
         scope(summary),
@@ -254,20 +254,20 @@ def page_of(summary, why):
             ["member", "in the paper", "here"], [[name, *about[1:]] for name, about in MEMBERS.items()]
         ),
         "## Ranks",
-        "Average ranks over the tables, 1 is best; in parentheses those of the means that the paper's "
-        f"authors published, over the same tables. {significance(summary.scores['error'])} The last column "
-        "is the probability of such a difference to CAWPE's errors by chance (Wilcoxon's signed ranks, "
+        "Average ranks over the tables, where 1 is the best. In parentheses are the ranks of the means that "
+        f"the paper's authors published, over the same tables. {significance(summary.scores['error'])} The last column "
+        "is the p-value of the difference to CAWPE's errors (Wilcoxon's signed ranks, "
         "Holm's correction).",
         results.markdown(*rank_table(summary)),
         "## Means",
-        "Accuracy, the mean over the tables, here and in the paper.",
+        "Mean accuracy over the tables, here and in the paper.",
         results.markdown(*mean_table(summary)),
         why["means"],
         by_class_sentence(summary),
         defaults_sentence(summary, why),
         "## Table by table",
-        f"Mean accuracy less that of the paper. A star marks what is more than {FAR:g} away and, by the "
-        "spread of the resamples, would be so by chance less than once in a hundred.",
+        f"Our mean accuracy minus that of the paper. A star marks a difference of more than {FAR:g} that is "
+        "significant at the 1 % level, by the spread of the resamples.",
         results.markdown(*gap_table(summary)),
         "## Where they differ",
         *deviations(summary, why["tables"]),
@@ -328,9 +328,10 @@ def by_class_sentence(summary):
     cawpe = summary.scores["error"][CAWPE]
     wins, losses = int((summary.by_class < cawpe).sum()), int((summary.by_class > cawpe).sum())
     return (
-        "Its accuracies suggest that the paper's stacking explains each class by all votes of all members, "
-        "for which small tables of many classes have too few rows. `StackingRule('mlr')` is what Ting and "
-        "Witten (1999) proposed: each class by the votes for it alone, over weights that are not negative. "
+        "Its accuracies suggest that the paper's stacking predicts each class from all votes of all members, "
+        "for which small tables with many classes have too few rows. `StackingRule('mlr')` is the proposal "
+        "of Ting and Witten (1999): it predicts each class from the votes for this class, with weights that "
+        "are not negative. "
         f"It is not in the paper. Its mean accuracy here is {1 - summary.by_class.mean():.4f}; it is better "
         f"than CAWPE on {wins} tables and worse on {losses}."
     )
