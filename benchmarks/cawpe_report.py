@@ -255,9 +255,9 @@ def page_of(summary, why):
         ),
         "## Ranks",
         "Average ranks over the tables, where 1 is the best. In parentheses are the ranks of the means that "
-        f"the paper's authors published, over the same tables. {significance(summary.scores['error'])} The last column "
-        "is the p-value of the difference to CAWPE's errors (Wilcoxon's signed ranks, "
-        "Holm's correction).",
+        "the paper's authors published, over the same tables. "
+        f"{significance(summary.scores['error'])} The last column is the p-value of the difference to "
+        "CAWPE's errors (Wilcoxon's signed ranks, Holm's correction).",
         results.markdown(*rank_table(summary)),
         "## Means",
         "Mean accuracy over the tables, here and in the paper.",
