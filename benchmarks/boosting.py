@@ -132,14 +132,14 @@ QUESTION = Question(
     name="boosting",
     title="How fast is boosting, how good, how large?",
     about=(
-        f"{ROUNDS} rounds at rate {RATE}, {LEAVES} leaves, {BINS} bins, two threads for everyone. *fit* and "
-        "*predict* are whole calls on arrays (YDF: on a dict of columns); *predict* gives the "
-        "probabilities, or the numbers, of all test rows; *one row* is `predict` on one row, the median "
-        "of 200 calls; *peak memory* is the rise of the resident memory during the fit. On the two small "
-        "tables *fit* is the median of up to 5 fits in one process. CatBoost's trees ask the same at all "
-        "nodes of a level (oblivious), XGBoost's of depth 6 have up to 64 leaves: neither counts where "
-        "prediction by as many leaves is compared. YDF is left out where it takes minutes. AdaBoost has "
-        f"{STUMPS} stumps. Every repetition has its own seed."
+        f"{ROUNDS} rounds at rate {RATE}, {LEAVES} leaves, {BINS} bins, two threads for every library. "
+        "*fit* and *predict* are whole calls on arrays (YDF: on a dict of columns); *predict* gives the "
+        "probabilities (or the predicted numbers) of all test rows; *one row* is `predict` on one row, the "
+        "median of 200 calls; *peak memory* is the rise of the resident memory during the fit. On the two "
+        "small tables *fit* is the median of up to 5 fits in one process. CatBoost's trees have the same "
+        "split at all nodes of a level, and XGBoost's of depth 6 have up to 64 leaves, so neither counts "
+        "in the comparison of predictions with the same number of leaves. YDF is left out if it takes "
+        f"minutes. AdaBoost has {STUMPS} stumps. Every repetition has its own seed."
     ),
     cases=(
         large(

@@ -206,9 +206,9 @@ def defaults_result(runs, tables):
         "title": "Are the defaults of gradient boosting good?",
         "about": (
             f"Log loss, the mean of {N_FOLDS} stratified folds, on {len(complete)} open classification "
-            f"tables of at most {MOST_ROWS:,} rows; everyone at the defaults, with categories as "
-            f"categories. Classes of fewer than {N_FOLDS} rows are left out. One thread for everyone; "
-            f"*all fits* is the time of the processor, summed over tables and folds. {significance(complete)}"
+            f"tables of at most {MOST_ROWS:,} rows; every library with its defaults, and categories as "
+            f"categories. Classes of fewer than {N_FOLDS} rows are left out. One thread for every library; "
+            f"*all fits* is the processor time, summed over tables and folds. {significance(complete)}"
         ),
         "metrics": {
             "rank": {"label": "average rank of log loss", "unit": "", "ratio": False},
@@ -235,7 +235,7 @@ def categories_result(runs, tables):
         "title": "How good are the defaults on categories?",
         "about": (
             f"Log loss, the mean of {N_FOLDS} stratified folds, on tables whose columns are mostly "
-            "categories; everyone at the defaults, with categories as categories."
+            "categories; every library with its defaults, and categories as categories."
         ),
         "metrics": {"log_loss": LOG_LOSS},
         "cases": case_list(losses.index),

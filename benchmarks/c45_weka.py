@@ -82,10 +82,10 @@ def make_result(trees):
         "name": "c45_weka",
         "title": "Is C45Classifier the J48 of Weka?",
         "about": (
-            "Both at their defaults on example tables of Weka: the tree on the whole table, and the accuracy "
-            "of 10-fold cross-validation on the folds that Weka draws with seed 1. The class labels are "
-            "numbered as Weka declares them, because ties go to the first. Weka also counts declared classes "
-            "without rows (glass has one), C45Classifier does not know them."
+            "Both with their defaults on example tables of Weka: the tree of the whole table, and the "
+            "accuracy of 10-fold cross-validation on the folds that Weka draws with seed 1. The class "
+            "labels have the order of Weka's declarations, because the first class wins a tie. Weka also "
+            "counts declared classes without rows (glass has one). C45Classifier ignores them."
         ),
         "rerun": "python benchmarks/c45_weka.py",
         "quick": False,

@@ -162,7 +162,7 @@ def members_case(method):
 
 
 def stacking_case(name, kind, table):
-    """Fits of both in turns, in one process."""
+    """Return interleaved fits of both in one process."""
 
     def measure(peer, *, seed, quick):
         from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
@@ -298,21 +298,21 @@ QUESTION = Question(
     name="combining",
     title="How fast are rules and committees, and do they select whom others select?",
     about=(
-        f"**Dynamic selection**, a line for each method: {N_MEMBERS} trees vote on 20,000 known rows of 28 "
-        "columns and two classes, and 20,000 new rows are to be decided on. Everyone has the votes of all "
-        "members in hand, so the time is that of learning what the members are worth, finding neighbours "
-        f"({N_NEIGHBOURS}; all rows for des_rrc and des_kl) and deciding. *Processor time* is that of all "
-        "threads together. Columns are as they are, which neither is asked to change; *standardised*, "
-        "they are harder to search. **Members**: on how many rows, of standardised columns, the same "
-        "members decide as in DESlib. *Same but for ties* leaves out what is no difference in competence: "
-        "for mcb, a_priori and a_posteriori DESlib draws one of the members within 0.1 of the best, and "
-        "here all of them decide, so those are compared; for des_knn rows with a tie for the last seat "
-        "are left out; for des_kl DESlib gets the paper's sign of the entropy of right votes. "
+        f"**Dynamic selection**, one line per method: {N_MEMBERS} trees vote on 20,000 known rows of 28 "
+        "columns and two classes, and the methods decide 20,000 new rows. The votes of all members are "
+        "given, so the time contains the estimation of competence, the search of neighbours "
+        f"({N_NEIGHBOURS}; all rows for des_rrc and des_kl) and the decision. *Processor time* is that of "
+        "all threads together. The columns are not scaled. *Standardised* columns are harder to search. "
+        "**Members**: the share of rows, with standardised columns, on which the same members decide as in "
+        "DESlib. *Same except for ties* ignores differences that are not differences in competence. For "
+        "mcb, a_priori and a_posteriori, DESlib draws one of the members within 0.1 of the best, and ours "
+        "uses all of them, so these sets are compared. For des_knn, rows with a tie for the last selected "
+        "member are left out. For des_kl, DESlib gets the paper's sign of the entropy of right votes. "
         "**Stacking**: four members of scikit-learn, the same five folds of 5,000 rows, fit and predict, "
-        "both in turns in one process; *in turns* is the median of one time divided by the other's beside "
-        "it. **Greedy**: 50 steps over 100 members, 20,000 rows, 10 classes. **Fixed** rules: 20 members, "
-        "100,000 rows, 10 classes in float32 (76 MB); the memory is what rises besides the votes, 8 MB of "
-        "which are the decision."
+        "interleaved in one process; *interleaved* is the median ratio of neighbouring times. **Greedy**: "
+        "50 steps over 100 members, 20,000 rows, 10 classes. **Fixed** rules: 20 members, 100,000 rows, 10 "
+        "classes in float32 (76 MB); the memory is the rise without the votes; the decision takes 8 MB of "
+        "it."
     ),
     cases=CASES,
     judge=judge,

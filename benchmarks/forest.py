@@ -80,12 +80,12 @@ QUESTION = Question(
     name="forest",
     title="How fast are the forests, how good, how large?",
     about=(
-        "100 full trees, the square root of the columns at every node, two threads for everyone. *fit* "
-        "and *predict* are whole calls on arrays (YDF: on a dict of columns); *predict* gives the "
-        "probabilities, or the numbers, of all test rows; *one row* is `predict` on one row, the median "
-        "of 200 calls; *peak memory* is the rise of the resident memory during the fit; *model* is the "
-        "node and value arrays, for the peers that tell. On the two small tables *fit* is the median of "
-        "20 fits in one process. Every repetition has its own seed."
+        "100 full trees, the square root of the columns at every node, two threads for every library. "
+        "*fit* and *predict* are whole calls on arrays (YDF: on a dict of columns); *predict* gives the "
+        "probabilities (or the predicted numbers) of all test rows; *one row* is `predict` on one row, the "
+        "median of 200 calls; *peak memory* is the rise of the resident memory during the fit; *model* is "
+        "the size of the arrays of nodes and values, for the peers that report it. On the two small tables "
+        "*fit* is the median of 20 fits in one process. Every repetition has its own seed."
     ),
     cases=(
         large(

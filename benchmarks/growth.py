@@ -59,9 +59,9 @@ QUESTION = Question(
     title="How does the cost of a forest grow?",
     about=(
         "100 full trees on two classes, the square root of the columns at every node, two threads. Rows: "
-        "the first rows of one table of 28 columns. Columns: tables of 50,000 rows with three informative "
-        "columns in seven. A cost that is proportional follows the dashed line; full trees on more rows "
-        "are also deeper."
+        "the first rows of one table of 28 columns. Columns: tables of 50,000 rows, where three of seven "
+        "columns are informative. The dashed line shows a proportional cost. Full trees on more rows are "
+        "also deeper."
     ),
     cases=(
         *(rows_case(name, n_rows) for name, n_rows in ROWS.items()),

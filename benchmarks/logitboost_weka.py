@@ -124,14 +124,13 @@ def make_result(models, tables):
         "title": "Is LogitBoostClassifier the LogitBoost of Weka?",
         "about": (
             "Ten rounds of stumps that try every threshold, on example tables of Weka: the accuracy of "
-            f"10-fold cross-validation, the mean of the folds that Weka draws with {len(FOLD_SEEDS)} seeds, "
-            "and the largest difference "
-            "of a probability of a training row, of which Weka prints three decimals. Where all columns "
-            "are numbers without missing values, the probabilities are the same. Weka's stump splits one "
-            "category off from the others, ours finds the best two sets of categories; `one-hot` gives "
-            "ours a column for each category, which makes it Weka's stump. Weka's stump has a third branch "
-            "for missing values, ours sends them to the better side. Weka also counts declared classes "
-            "without rows (glass has one), LogitBoostClassifier does not know them."
+            f"10-fold cross-validation, averaged over the folds that Weka draws with {len(FOLD_SEEDS)} "
+            "seeds, and the largest difference of a probability of a training row, for which Weka prints "
+            "three decimals. If all columns are numbers without missing values, the probabilities are "
+            "equal. Weka's stump separates one category from the others, and ours finds the best two sets "
+            "of categories. With `one-hot`, ours gets one column per category and becomes Weka's stump. "
+            "Weka's stump has a third branch for missing values; ours sends them to the better side. Weka "
+            "also counts declared classes without rows (glass has one). LogitBoostClassifier ignores them."
         ),
         "rerun": "python benchmarks/logitboost_weka.py",
         "quick": False,

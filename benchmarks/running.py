@@ -109,10 +109,10 @@ QUESTION = Question(
     name="running",
     title="What do the runners cost?",
     about=(
-        f"{N_FITS} small fits on breast_cancer through two workers that are there already, with one thread "
-        "each. *nothing* is as many tasks that do nothing: what a task itself costs. Both take turns in one "
-        "process for four seconds. A time is that of the shortest round; *in turns* is the median over the "
-        "rounds of a peer's time divided by the other's beside it."
+        f"{N_FITS} small fits on breast_cancer by two running workers with one thread each. *nothing* is "
+        "the same number of tasks that do nothing: the cost of a task. Both are interleaved in one process "
+        "for four seconds. A time is that of the shortest round; *interleaved* is the median ratio of "
+        "neighbouring times over the rounds."
     ),
     cases=CASES,
     judge=judge,

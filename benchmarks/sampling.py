@@ -68,7 +68,7 @@ def beside_scikit_learn(kind):
             "accuracy": accuracy,
         }
 
-    about = "5,000 x 28, 20 members, one thread: processor time of ours, divided by that of scikit-learn."
+    about = "5,000 x 28, 20 members, one thread: our processor time, divided by that of scikit-learn."
     return Case(kind, about, ("committee",), measure)
 
 
@@ -91,10 +91,10 @@ QUESTION = Question(
     name="sampling",
     title="How fast and how good are bagging and rotation forests?",
     about=(
-        "*fit* and *predict* are whole calls on arrays; *predict* gives the probabilities of all test rows. "
-        "Two threads for everyone, but for the members of scikit-learn, which are fitted on one: there, "
-        "*in turns* is the processor time of the fastest of nine fits of ours, divided by that of the "
-        "fastest of scikit-learn's, in turns in one process. Every repetition has its own seed."
+        "*fit* and *predict* are whole calls on arrays; *predict* gives the probabilities of all test "
+        "rows. Two threads for every library, except for members of scikit-learn, which are fitted on one. "
+        "For these, *interleaved* is the processor time of the fastest of our nine fits, divided by that "
+        "of scikit-learn's fastest, interleaved in one process. Every repetition has its own seed."
     ),
     cases=(
         whole(

@@ -205,13 +205,13 @@ QUESTION = Question(
     title="How small is a saved model, how fast does it load, how soon does it answer?",
     about=(
         "100 full trees on two overlapping classes, fitted by each library on two threads. *load* is the "
-        "fastest of five in a process that has imported everything; *file* is what lies on the disk. *time* "
+        "fastest of five in a process that has imported everything; *file* is its size on the disk. *time* "
         "is `from committee import *` in a process that has imported `sklearn.ensemble`, or the process of "
-        "`committee --help` from start to end, the fastest of five; *base install* is committee, narwhals "
-        "and safetensors as they are shipped, without the bytecode that pip makes of them (some 6.5 MB). "
-        "*first row* is from before `import numpy` to the answer of "
+        "`committee --help` from start to end, the fastest of five; *base install* is the size of "
+        "committee, narwhals and safetensors without the bytecode that pip compiles (about 6.5 MB). *first "
+        "row* is the time from before `import numpy` to the answer of "
         "`committee.predictor(path).predict(row)`, in a fresh process that never imports scikit-learn. "
-        "*hostile files* are mutations of saved models of ours and of scikit-learn's (`make fuzz`), other "
+        "*hostile files* are mutations of our and scikit-learn's saved models (`make fuzz`), different "
         "ones in every repetition; a failure is a crash, a hang, an unclear error or a number that is not "
         "finite."
     ),
