@@ -16,11 +16,12 @@ HEAD = """# Benchmarks
 
 Made by `python benchmarks/report.py` from `benchmarks/results/*.json`; do not edit.
 
-`make bench` creates the environment of the peers, runs every benchmark that needs no other tables and writes this
-page. Benchmarks on a folder of tables that is not part of the project are run by hand; the last line of each
-section shows the command (`--data FOLDER`). A value is the median over fresh processes after a warm-up, with
-interleaved peers. ±% is half the range of the runs. *3.1x* is the value as a multiple of committee's: more than
-one means that committee needs less. Targets are compared with the medians of one run."""
+`make bench` creates the environment of the peers, runs every benchmark that needs no other tables and
+writes this page. Benchmarks on a folder of tables that is not part of the project are run by hand; the last
+line of each section shows the command (`--data FOLDER`). A value is the median over fresh processes after a
+warm-up, with interleaved peers. ±% is half the range of the runs. *3.1x* is the value as a multiple of
+committee's: more than one means that committee needs less. Targets are compared with the medians of one
+run."""
 
 
 def write():
