@@ -1,16 +1,16 @@
-"""Is the automatic committee better than AutoGluon in the same seconds, and than its own best member?
+"""Compare the automatic committee with AutoGluon at the same time limit, and with its own best member.
 
     python benchmarks/auto.py --data FOLDER [--seconds 30] [--systems ...] [--tables ...] [--splits 2]
 
-FOLDER is described in `boosting_defaults.py`. AutoGluon has an environment of its own
-(`autogluon.tabular[lightgbm,xgboost,catboost,fastai]` with the CPU build of torch): run this file there
-with `--systems autogluon_medium autogluon_best`, and with `--systems committee` where committee is
-installed. Every run is a process of its own; what is done is kept line by line in `results/auto.jsonl`,
-whichever environment did it, and every call prints what is known so far. Runs take hours of a quiet machine,
-so that file is under version control: remove the lines of what is to be measured again.
+FOLDER is described in `boosting_defaults.py`. AutoGluon needs a separate environment
+(`autogluon.tabular[lightgbm,xgboost,catboost,fastai]` with the CPU build of torch). Run this file there with
+`--systems autogluon_medium autogluon_best`, and with `--systems committee` in the environment of committee.
+Every run is a separate process. Each finished run is appended to `results/auto.jsonl`, from both
+environments, and every call prints a summary of that file. The runs take hours on a quiet machine, so the
+file is under version control: remove the lines that should be measured again.
 
-Losses are the log loss for classes, and the root mean squared error over the standard deviation of y for
-numbers, on the third of the rows that was held out.
+The loss on the held-out third of the rows is the log loss for classification, and the root mean squared error
+divided by the standard deviation of y for regression.
 """
 
 import argparse
@@ -28,9 +28,9 @@ import numpy as np
 import pandas as pd
 from sklearn.model_selection import train_test_split
 
-KEPT = Path(__file__).parent / "results" / "auto.jsonl"
+RUNS = Path(__file__).parent / "results" / "auto.jsonl"
 SYSTEMS = ("committee", "autogluon_medium", "autogluon_best", "lightgbm")
-# Of mixed kind and size.
+# Tables of different kinds and sizes.
 TABLES = (
     "credit-data", "phoneme", "wine-quality-white", "steel-plates", "spambase", "adult", "magic", "yeast",
     "concrete", "ames", "california-housing", "bike-sharing",
@@ -38,9 +38,9 @@ TABLES = (
 MOST_ROWS = 60_000
 LEAST_ROWS_OF_CLASS = 10
 LEAST_PROBABILITY = 1e-7
-# What a committee is pruned to, in seconds a row, and how many rows it is then asked for.
+# The seconds per row that a committee is pruned to, and the number of single rows that are then timed.
 LATENCY = 2e-3
-ROWS_ASKED = 200
+TIMED_ROWS = 200
 
 
 def main():
@@ -48,16 +48,16 @@ def main():
     if arguments.one is not None:
         print(json.dumps(run(arguments.data, *arguments.one, arguments.seconds)))
         return
-    there = {(r["table"], r["split"], r["system"], r["seconds"]) for r in kept()}
+    done = {(r["table"], r["split"], r["system"], r["seconds"]) for r in stored_runs()}
     for name in arguments.tables:
         for split_number in range(arguments.splits):
             for system in arguments.systems:
-                if (name, split_number, system, arguments.seconds) not in there:
+                if (name, split_number, system, arguments.seconds) not in done:
                     found = in_a_process(arguments, name, split_number, system)
                     if found is None:
                         print(f"{name}, {system}: failed", flush=True)
                     else:
-                        keep(found)
+                        store_run(found)
     report(arguments.seconds)
 
 
@@ -76,7 +76,7 @@ def parse():
 
 
 def in_a_process(arguments, name, split_number, system):
-    """A run of its own process, whose last line is the result; None if it failed."""
+    """Run one system in a new process and return its result, or None if it failed."""
     command = [sys.executable, __file__, "--data", str(arguments.data), "--seconds", str(arguments.seconds)]
     done = subprocess.run(
         [*command, "--one", name, str(split_number), system], stdout=subprocess.PIPE, text=True, check=False
@@ -85,13 +85,13 @@ def in_a_process(arguments, name, split_number, system):
 
 
 def manifest(folder):
-    """The open tables."""
+    """Return the list of the open tables."""
     tables = pd.read_csv(Path(folder) / "manifest.csv", index_col="name")
     return tables[tables.list == "open"]
 
 
 def table(folder, name, about, most_rows):
-    """A table and its y: codes of classes that have some rows, or numbers."""
+    """Return X and y of a table: codes of the classes that are not rare, or numbers."""
     frame = pd.read_parquet(Path(folder) / f"{name}.parquet")
     if about.task == "classification":
         labels = frame[about.target].astype(str)
@@ -100,7 +100,7 @@ def table(folder, name, about, most_rows):
     else:
         y = frame[about.target].to_numpy(dtype=np.float64)
     X = frame.drop(columns=about.target).reset_index(drop=True)
-    # Some names are no names to some peers.
+    # Some peers reject some names of columns.
     X = X.set_axis([f"column {i}" for i in range(X.shape[1])], axis=1)
     text = [name for name in X if not pd.api.types.is_numeric_dtype(X[name].dtype)]
     X = X.astype(dict.fromkeys(text, "category"))
@@ -111,13 +111,13 @@ def table(folder, name, about, most_rows):
 
 
 def split(X, y, task, seed):
-    """Two thirds to learn from, and a third that is held out."""
+    """Split a table into two thirds for training and one third for testing."""
     strata = y if task == "classification" else None
     return train_test_split(X, y, test_size=1 / 3, random_state=seed, stratify=strata)
 
 
 def run(folder, name, split_number, system, seconds):
-    """Fit one system to one split of one table."""
+    """Fit one system on one split of a table and return its measurements."""
     about = manifest(folder).loc[name]
     X, X_test, y, y_test = split(*table(folder, name, about, MOST_ROWS), about.task, int(split_number))
     importlib.import_module(MODULES[system])
@@ -132,9 +132,9 @@ def run(folder, name, split_number, system, seconds):
 
 
 def milliseconds_of_a_row(model, X):
-    """The median time of a model to answer a row of a table."""
+    """Return the median time to predict one row of X."""
     times = []
-    for i in range(min(len(X), ROWS_ASKED)):
+    for i in range(min(len(X), TIMED_ROWS)):
         row = X.iloc[i : i + 1]
         began = time.perf_counter()
         model.predict(row)
@@ -143,7 +143,7 @@ def milliseconds_of_a_row(model, X):
 
 
 def fit_committee(X, y, task, seconds):
-    """Ours, its best member by the same honest votes, and how fast it answers a row when pruned for it."""
+    """Fit our committee. Its best member and its time per row after pruning are measured too."""
     from committee import CommitteeClassifier, CommitteeRegressor
 
     made = CommitteeClassifier if task == "classification" else CommitteeRegressor
@@ -155,14 +155,14 @@ def fit_committee(X, y, task, seconds):
             each.predict_proba(X_test) if task == "classification" else each.predict(X_test)[:, None]
             for each in (model, best)
         ]
-        row = milliseconds_of_a_row(quick(model, X_test), X_test)
+        row = milliseconds_of_a_row(prune_for_latency(model, X_test), X_test)
         return dict(zip(("loss", "best_member_loss", "row"), (*answers, row), strict=True))
 
     return decide
 
 
-def quick(model, X):
-    """A committee pruned to answer in time; if it cannot, its most useful member."""
+def prune_for_latency(model, X):
+    """Return the committee pruned to the latency, or its most useful member if that is impossible."""
     try:
         return model.prune(X, max_latency=LATENCY)
     except ValueError as error:
@@ -171,7 +171,7 @@ def quick(model, X):
 
 
 def fit_autogluon(preset):
-    """AutoGluon with a preset of its own."""
+    """Return a function that fits AutoGluon with one of its presets."""
 
     def fit(X, y, task, seconds):
         from autogluon.tabular import TabularPredictor
@@ -179,11 +179,11 @@ def fit_autogluon(preset):
         kind = {"classification": "multiclass" if len(np.unique(y)) > 2 else "binary"}.get(task, task)
         metric = "log_loss" if task == "classification" else "root_mean_squared_error"
         folder = tempfile.mkdtemp()
-        # Its folds run one after the other if ray, which would run them side by side, is not there.
-        given = {} if importlib.util.find_spec("ray") or preset == "medium_quality" else WITHOUT_RAY
+        # Without ray, AutoGluon must fit its folds one after another.
+        options = {} if importlib.util.find_spec("ray") or preset == "medium_quality" else WITHOUT_RAY
         predictor = TabularPredictor(
             label="y", problem_type=kind, eval_metric=metric, path=folder, verbosity=0
-        ).fit(X.assign(y=y), time_limit=seconds, presets=preset, **given)
+        ).fit(X.assign(y=y), time_limit=seconds, presets=preset, **options)
 
         def decide(X_test):
             if task == "classification":
@@ -196,7 +196,7 @@ def fit_autogluon(preset):
 
 
 def fit_lightgbm(X, y, task, seconds):
-    """LightGBM as it comes."""
+    """Fit LightGBM with its defaults."""
     import lightgbm
 
     made = lightgbm.LGBMClassifier if task == "classification" else lightgbm.LGBMRegressor
@@ -210,7 +210,7 @@ WITHOUT_RAY = {
     "dynamic_stacking": False,
     "ag_args_ensemble": {"fold_fitting_strategy": "sequential_local"},
 }
-# Imported before the clock runs.
+# Imported before the time is measured.
 MODULES = {
     "committee": "committee.automatic",
     "autogluon_medium": "autogluon.tabular",
@@ -226,27 +226,27 @@ FITS = {
 
 
 def loss_of(task, votes, y_test, y):
-    """The log loss, or the root mean squared error in units of the standard deviation of y."""
+    """Return the log loss, or the root mean squared error in units of the standard deviation of y."""
     if task == "classification":
         return float(-np.log(np.maximum(votes[np.arange(len(y_test)), y_test], LEAST_PROBABILITY)).mean())
     return float(np.sqrt(np.mean((votes[:, 0] - y_test) ** 2)) / np.std(y))
 
 
-def kept():
-    """All runs that were kept."""
-    return [json.loads(line) for line in KEPT.read_text().splitlines()] if KEPT.exists() else []
+def stored_runs():
+    """Return all stored runs."""
+    return [json.loads(line) for line in RUNS.read_text().splitlines()] if RUNS.exists() else []
 
 
-def keep(done):
-    KEPT.parent.mkdir(parents=True, exist_ok=True)
-    with KEPT.open("a") as file:
+def store_run(done):
+    RUNS.parent.mkdir(parents=True, exist_ok=True)
+    with RUNS.open("a") as file:
         file.write(json.dumps(done) + "\n")
     print(f"{done['table']}, {done['system']}: {done['loss']:.4f}, {done['fit_seconds']:.1f} s", flush=True)
 
 
 def report(seconds):
-    """Print losses by table, ranks, who is better, and whether the time was kept."""
-    runs = pd.DataFrame([each for each in kept() if each["seconds"] == seconds])
+    """Print the losses by table, the mean ranks, the shares of wins, and the longest fits."""
+    runs = pd.DataFrame([each for each in stored_runs() if each["seconds"] == seconds])
     losses = runs.pivot_table("loss", "table", "system")
     print(losses.round(4).to_string())
     print("\nmean rank\n" + losses.dropna().rank(axis=1).mean().round(2).to_string())

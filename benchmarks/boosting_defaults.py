@@ -1,13 +1,13 @@
-"""Are the defaults of gradient boosting good? Log loss and time of fit on many real tables, nothing tuned.
+"""Compare log loss and fit time of gradient boosting with default parameters on many real tables.
 
     python benchmarks/boosting_defaults.py --data FOLDER [--tables ...] [--learners ...] [--again ...]
 
-FOLDER, or the environment variable COMMITTEE_TABLES, holds `manifest.csv` (columns name, task, target, rows,
-list) and, for each of its tables, `<name>.parquet`: numbers as numbers, categories as text, nothing where a
-value is missing. The tables are not part of the project; only the scores are kept.
+FOLDER, or the environment variable COMMITTEE_TABLES, contains `manifest.csv` (columns name, task, target,
+rows, list) and, for each of its tables, `<name>.parquet`: numbers as numbers, categories as text, null for
+missing values. The tables are not part of the project; only the scores are stored.
 
-What is done is kept line by line in `results/raw/boosting_defaults.jsonl`, so a run that was stopped goes on
-where it was, and several may run side by side. `--again committee` forgets what was measured of a learner.
+Each finished run is appended to `results/raw/boosting_defaults.jsonl`, so a stopped run resumes, and several
+may run in parallel. `--again committee` drops the stored runs of a learner.
 """
 
 import argparse
@@ -32,7 +32,7 @@ from verdicts import US, not_above
 N_FOLDS = 3
 MOST_ROWS = 20_000
 CATEGORY_TABLES = ("adult", "credit-data", "connect-4", "nursery")
-KEPT = results.FOLDER / "raw" / "boosting_defaults.jsonl"
+RUNS = results.FOLDER / "raw" / "boosting_defaults.jsonl"
 # Two of the peers compute in 32 bits, where a probability below this is 0.
 LEAST_PROBABILITY = float(np.finfo(np.float32).eps)
 ALL_TABLES = "all tables"
@@ -41,21 +41,22 @@ LOG_LOSS = {"label": "log loss", "unit": "", "ratio": False}
 
 @dataclass(frozen=True)
 class Learner:
-    """A package and its classifier, of which nothing is set but the seed and one thread."""
+    """A package and its classifier, with its defaults except for the seed and one thread."""
 
     distribution: str
     name: str
-    given: dict
-    wants_text: bool = False  # for categories, a missing one too, and to be told their columns
+    parameters: dict
+    # Categories and missing values as text, and the names of the categorical columns as a parameter.
+    needs_text: bool = False
 
     def table(self, X):
-        if not self.wants_text:
+        if not self.needs_text:
             return X
         return X.assign(**{name: X[name].astype(object).fillna("missing") for name in categories(X)})
 
     def classifier(self, X):
-        told = {"cat_features": categories(X)} if self.wants_text else {}
-        return getattr(importlib.import_module(self.distribution), self.name)(**self.given, **told)
+        extra = {"cat_features": categories(X)} if self.needs_text else {}
+        return getattr(importlib.import_module(self.distribution), self.name)(**self.parameters, **extra)
 
     def settings(self):
         return f"{self.name}({', '.join(f'{key}={value!r}' for key, value in self.given.items())})"
@@ -71,7 +72,7 @@ LEARNERS = {
         "catboost",
         "CatBoostClassifier",
         {"random_seed": 0, "thread_count": 1, "verbose": False, "allow_writing_files": False},
-        wants_text=True,
+        needs_text=True,
     ),
 }
 
@@ -82,17 +83,17 @@ def main():
     names = arguments.tables or tables.index.tolist()
     if unknown := set(names) - set(tables.index):
         sys.exit(f"{arguments.data} has no table {', '.join(sorted(unknown))}.")
-    done = [run for run in kept() if run["learner"] not in arguments.again]
+    done = [run for run in stored_runs() if run["learner"] not in arguments.again]
     if arguments.again:
-        KEPT.write_text("".join(json.dumps(run) + "\n" for run in done))
-    there = {(run["table"], run["learner"]) for run in done}
+        RUNS.write_text("".join(json.dumps(run) + "\n" for run in done))
+    finished = {(run["table"], run["learner"]) for run in done}
     for name in sorted(names, key=lambda name: tables.rows[name]):
         for learner in arguments.learners:
-            if (name, learner) not in there:
+            if (name, learner) not in finished:
                 run = cross_validate(name, learner, *read(arguments.data, name, tables.target[name]))
-                keep(run)
+                store_run(run)
                 print(describe(run), flush=True)
-    for result in defaults_result(kept(), tables), categories_result(kept(), tables):
+    for result in defaults_result(stored_runs(), tables), categories_result(stored_runs(), tables):
         print("\n" + results.markdown(*results.verdict_table(result)))
         print(f"Wrote {results.write(result, complete=not result['failures']).name}")
 
@@ -102,31 +103,33 @@ def parse():
     parser.add_argument(
         "--data", type=Path, default=os.environ.get("COMMITTEE_TABLES"), help="folder with manifest.csv"
     )
-    parser.add_argument("--tables", nargs="+", help="by name; all if left out")
+    parser.add_argument("--tables", nargs="+", help="names; default: all")
     parser.add_argument("--learners", nargs="+", choices=LEARNERS, default=list(LEARNERS))
-    parser.add_argument("--again", nargs="+", choices=LEARNERS, default=[], help="measure these once more")
+    parser.add_argument("--again", nargs="+", choices=LEARNERS, default=[], help="measure these again")
     arguments = parser.parse_args()
     if arguments.data is None:
         parser.error("the tables are not part of the project: pass --data FOLDER or set COMMITTEE_TABLES.")
     if not (Path(arguments.data) / "manifest.csv").exists():
-        parser.error(f"{arguments.data} has no manifest.csv; the head of this file says what it must hold.")
+        parser.error(
+            f"{arguments.data} has no manifest.csv; the docstring of this file describes the folder."
+        )
     return arguments
 
 
 def manifest(folder):
-    """The open classification tables that are not too large, and those of categories."""
+    """Return the open classification tables that are not too large, and those of `CATEGORY_TABLES`."""
     tables = pd.read_csv(Path(folder) / "manifest.csv", index_col="name")
     tables = tables[(tables.task == "classification") & (tables.list == "open")]
     return tables[(tables.rows <= MOST_ROWS) | tables.index.isin(CATEGORY_TABLES)]
 
 
 def read(folder, name, target):
-    """A table and its class numbers. Classes of fewer rows than folds are left out."""
+    """Return X and the class numbers of a table, without classes of fewer rows than folds."""
     frame = pd.read_parquet(Path(folder) / f"{name}.parquet")
     classes, sizes = np.unique(frame[target].astype(str), return_counts=True)
     frame = frame[frame[target].astype(str).isin(classes[sizes >= N_FOLDS])].reset_index(drop=True)
     y = np.unique(frame.pop(target).astype(str), return_inverse=True)[1]
-    # Some names are no names to some peers.
+    # Some peers reject some names of columns.
     X = frame.set_axis([f"column {i}" for i in range(frame.shape[1])], axis=1)
     is_number = [pd.api.types.is_numeric_dtype(dtype) for dtype in X.dtypes]
     X = X.astype(
@@ -140,10 +143,9 @@ def categories(X):
 
 
 def cross_validate(name, learner, X, y):
-    """The log loss and the seconds of fit, fold by fold.
+    """Return the log loss and the fit time of each fold.
 
-    There is one thread, and seconds are those of the processor, so that other work on the machine matters
-    little.
+    The time is processor time of one thread, so other work on the machine has little influence.
     """
     chosen = LEARNERS[learner]
     table = chosen.table(X)
@@ -169,14 +171,14 @@ def loss_of(probabilities, y):
     return float(log_loss(y, p / p.sum(axis=1, keepdims=True), labels=np.arange(p.shape[1])))
 
 
-def kept():
-    """All runs that were kept."""
-    return [json.loads(line) for line in KEPT.read_text().splitlines()] if KEPT.exists() else []
+def stored_runs():
+    """Return all stored runs."""
+    return [json.loads(line) for line in RUNS.read_text().splitlines()] if RUNS.exists() else []
 
 
-def keep(run):
-    KEPT.parent.mkdir(parents=True, exist_ok=True)
-    with KEPT.open("a") as file:
+def store_run(run):
+    RUNS.parent.mkdir(parents=True, exist_ok=True)
+    with RUNS.open("a") as file:
         file.write(json.dumps(run) + "\n")
 
 
@@ -188,7 +190,7 @@ def describe(run):
 
 
 def defaults_result(runs, tables):
-    """Log loss by table, and ranks and times over all tables that are not too large."""
+    """Return the result with log loss by table, and ranks and times over the small enough tables."""
     losses, fits = measured(runs, tables[tables.rows <= MOST_ROWS])
     complete = losses.dropna()
     summary = {"rank": complete.rank(axis=1).mean(), "fit": fits.loc[complete.index].sum()}
@@ -227,7 +229,7 @@ def defaults_result(runs, tables):
 
 
 def categories_result(runs, tables):
-    """Log loss on the tables of categories, large ones too."""
+    """Return the result with log loss on the tables of categories, including large ones."""
     losses, _ = measured(runs, tables[tables.index.isin(CATEGORY_TABLES)])
     readings = results.Readings(loss_list(losses))
     return {
@@ -248,7 +250,7 @@ def categories_result(runs, tables):
 
 
 def shared(losses):
-    """What both results tell of the learners, of the machine, and of runs that are not there yet."""
+    """Return the entries that both results share: learners, machine, and missing runs."""
     return {
         "rerun": "python benchmarks/boosting_defaults.py --data FOLDER",
         "quick": False,
@@ -271,7 +273,7 @@ def shared(losses):
 
 
 def measured(runs, tables):
-    """The log loss and the time of all fits by table and learner; NaN where there is no run."""
+    """Return the log loss and the total fit time by table and learner; NaN without a run."""
     names = {
         name: f"{name}, {tables.rows[name]:,} x {tables.features[name]}" for name in sorted(tables.index)
     }
@@ -285,16 +287,16 @@ def measured(runs, tables):
 
 
 def significance(losses):
-    """Friedman's test, and how far apart ranks must lie to differ by Nemenyi's (Demsar, 2006)."""
+    """Return a sentence with Friedman's p-value and Nemenyi's critical difference of ranks (Demsar, 2006)."""
     n_tables, n_learners = losses.shape
     if n_tables < 2:
         return ""
     p = stats.friedmanchisquare(*losses.to_numpy().T).pvalue
     spread = stats.studentized_range.ppf(0.95, n_learners, np.inf) / np.sqrt(2)
-    apart = spread * np.sqrt(n_learners * (n_learners + 1) / (6 * n_tables))
+    difference = spread * np.sqrt(n_learners * (n_learners + 1) / (6 * n_tables))
     return (
-        f"Friedman's test gives p = {p:.1g}; by Nemenyi's, average ranks that lie {apart:.2f} apart differ "
-        "at the 5 % level."
+        f"Friedman's test gives p = {p:.1g}. By Nemenyi's test, average ranks differ at the 5 % level if "
+        f"their difference is at least {difference:.2f}."
     )
 
 

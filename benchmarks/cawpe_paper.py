@@ -1,17 +1,17 @@
-"""Is CAWPE what its paper says? The paper's experiment, on those of its tables that are open.
+"""Repeat the experiment of the CAWPE paper on those of its tables that are open.
 
     python benchmarks/cawpe_paper.py --data FOLDER --published FOLDER [--quick] [--tables ...]
 
-`--data`, or the environment variable COMMITTEE_TABLES, holds `manifest.csv` (columns name, target, rows and
-cawpe_name, the name in the paper) and `<name>.parquet` for each table. `--published`, or COMMITTEE_PUBLISHED,
-holds the means that the paper's authors published: `cawpe_uci121_ACC.csv`, and the same for BALACC, AUROC and
-NLL. Neither is part of the project; only means and differences are kept.
+`--data`, or the environment variable COMMITTEE_TABLES, is a folder with `manifest.csv` (columns name, target,
+rows and cawpe_name, the name in the paper) and `<name>.parquet` for each table. `--published`, or
+COMMITTEE_PUBLISHED, is a folder with the means that the paper's authors published: `cawpe_uci121_ACC.csv`,
+and the same for BALACC, AUROC and NLL. Neither is part of the project; only means and differences are stored.
 
 The rows of a table are halved at random, class by class, 30 times (`--quick`: 5). The five members are fitted
-once on a half, in ten folds and as a whole, and every rule decides by the same votes. What is done is kept
-line by line in `results/raw/cawpe_paper.jsonl`, so a run that was stopped goes on where it was, and several
-may run side by side on different tables. Tables that lack some of the resamples are left out of the answer,
-which says so. `--members defaults` runs CAWPEClassifier as it comes.
+on one half, in ten folds and on all of its rows, and every rule combines the same votes. Each finished
+resample is appended to `results/raw/cawpe_paper.jsonl`, so a stopped run resumes, and several may run in
+parallel on different tables. The result reports and leaves out tables without all resamples. `--members
+defaults` runs CAWPEClassifier with its defaults.
 """
 
 import argparse
@@ -21,7 +21,7 @@ import sys
 import time
 from pathlib import Path
 
-# One thread: small fits gain nothing by more.
+# More threads do not make small fits faster.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
@@ -36,11 +36,11 @@ from committee import CAWPEClassifier
 from committee.rules import GreedyRule, StackingRule, as_rule
 from paper_members import MultiResponseRegression, coded, members
 
-KEPT = results.FOLDER / "raw" / "cawpe_paper.jsonl"
+RUNS = results.FOLDER / "raw" / "cawpe_paper.jsonl"
 N_RESAMPLES, N_QUICK = 30, 5
-# The paper's table has two classes, and nobody says which of the three were joined.
+# The paper's table has two classes, and it is unknown which of the three were joined.
 OTHER_TABLES = ("connect-4",)
-# A probability counts as at least this much, which is what the paper's code takes 0 for.
+# Smaller probabilities are replaced by this one, as in the paper's code.
 LEAST_PROBABILITY = 0.01
 
 
@@ -49,8 +49,8 @@ def main():
     tables = manifest(arguments.data)
     names = arguments.tables or list(tables.index)
     if unknown := set(names) - set(tables.index):
-        sys.exit(f"The paper has no table {', '.join(sorted(unknown))}, or {arguments.data} has not.")
-    done = {(run["members"], run["table"], run["resample"]) for run in kept()}
+        sys.exit(f"The paper or {arguments.data} has no table {', '.join(sorted(unknown))}.")
+    done = {(run["members"], run["table"], run["resample"]) for run in stored_runs()}
     jobs = [
         (line_up, name, resample)
         for name in sorted(names, key=lambda name: tables.rows[name] * tables.features[name])
@@ -60,10 +60,10 @@ def main():
     ]
     for number, (line_up, name, resample) in enumerate(jobs, start=1):
         run = measure(line_up, name, resample, *read(arguments.data, name, tables.target[name]))
-        keep(run)
+        store_run(run)
         print(f"[{number}/{len(jobs)}] {describe(run)}", flush=True)
     published = cawpe_report.read_published(arguments.published)
-    cawpe_report.write(kept(), tables, published, arguments.resamples)
+    cawpe_report.write(stored_runs(), tables, published, arguments.resamples)
 
 
 def parse():
@@ -72,7 +72,7 @@ def parse():
     parser.add_argument(
         "--published", default=os.environ.get("COMMITTEE_PUBLISHED"), help="folder with the paper's means"
     )
-    parser.add_argument("--tables", nargs="+", help="by name; all if left out")
+    parser.add_argument("--tables", nargs="+", help="names; default: all")
     parser.add_argument("--resamples", type=int, help=f"how many times to halve a table ({N_RESAMPLES})")
     parser.add_argument("--quick", action="store_true", help=f"--resamples {N_QUICK}")
     parser.add_argument(
@@ -80,31 +80,31 @@ def parse():
         nargs="+",
         choices=(PAPER, DEFAULTS),
         default=[PAPER],
-        help="those of the paper; those of CAWPEClassifier()",
+        help="the members of the paper or those of CAWPEClassifier()",
     )
     arguments = parser.parse_args()
     if arguments.resamples is None:
         arguments.resamples = N_QUICK if arguments.quick else N_RESAMPLES
     for folder, file in (arguments.data, "manifest.csv"), (arguments.published, "cawpe_uci121_ACC.csv"):
         if folder is None or not (Path(folder) / file).exists():
-            parser.error(f"no {file}: the head of this file says what --data and --published must hold.")
+            parser.error(f"no {file}: the docstring of cawpe_paper.py describes --data and --published.")
     return arguments
 
 
 def manifest(folder):
-    """The tables that the paper has too."""
+    """Return the list of the open tables that are in the paper."""
     tables = pd.read_csv(Path(folder) / "manifest.csv", index_col="name")
     return tables[tables.cawpe_name.notna() & ~tables.index.isin(OTHER_TABLES)]
 
 
 def read(folder, name, target):
-    """A table and its class numbers."""
+    """Return X and the class numbers of a table."""
     frame = pd.read_parquet(Path(folder) / f"{name}.parquet")
     return frame, np.unique(frame.pop(target).astype(str), return_inverse=True)[1]
 
 
 def halves(y, seed):
-    """Training rows and test rows, half of every class each, in random order.
+    """Draw half of the rows of every class for training, and return training rows and test rows.
 
     >>> train, test = halves(np.array([0, 0, 0, 0, 1, 1]), seed=0)
     >>> np.bincount([0, 0, 0, 0, 1, 1], weights=np.isin(range(6), train)), len(test)
@@ -118,18 +118,18 @@ def halves(y, seed):
 
 
 def measure(line_up, name, resample, frame, y):
-    """The scores of all members and rules on one resample of a table."""
+    """Return the scores of all members and rules on one resample of a table."""
     train, test = halves(y, resample)
     start = time.process_time()
     if line_up == PAPER:
         X = coded(frame, name)
-        seats = members(X.shape[1], len(np.unique(y)))
-        committee = CAWPEClassifier(seats, random_state=resample, runner="serial").fit(X[train], y[train])
-        votes, learnt = committee.votes(X[test]), y[train][committee.honest_rows_]
-        scores = {seat: score(vote, y[test]) for (seat, _), vote in zip(seats, votes, strict=True)}
+        named = members(X.shape[1], len(np.unique(y)))
+        committee = CAWPEClassifier(named, random_state=resample, runner="serial").fit(X[train], y[train])
+        votes, y_train = committee.votes(X[test]), y[train][committee.honest_rows_]
+        scores = {member: score(vote, y[test]) for (member, _), vote in zip(named, votes, strict=True)}
         scores |= {
-            rule: score(as_rule(made).fit(committee.honest_votes_, learnt).combine(votes), y[test])
-            for rule, made in rules(resample).items()
+            rule: score(as_rule(definition).fit(committee.honest_votes_, y_train).combine(votes), y[test])
+            for rule, definition in rules(resample).items()
         }
     else:
         committee = CAWPEClassifier(random_state=resample, runner="serial")
@@ -140,7 +140,7 @@ def measure(line_up, name, resample, frame, y):
 
 
 def rules(seed):
-    """CAWPE, what the paper compares it with, and our own stacking, by the votes of the same members."""
+    """Return the rules to compare: CAWPE, those of the paper, and our own stacking."""
     return {
         "CAWPE": "cawpe",
         "majority vote": "majority",
@@ -153,7 +153,7 @@ def rules(seed):
 
 
 def score(votes, y):
-    """Error, error as the mean over classes, AUC and log loss in bits, as the paper has them.
+    """Return error, mean error over classes, AUC and log loss in bits, as defined in the paper.
 
     >>> score(np.array([[0.5, 0.5], [0.75, 0.25], [0.25, 0.75], [0.0, 1.0]]), np.array([0, 0, 1, 1]))
     {'error': 0.0, 'balanced_error': 0.0, 'auc': 1.0, 'nll': 0.457519}
@@ -172,7 +172,7 @@ def score(votes, y):
 
 
 def area(votes, is_class):
-    """The area under the curve by ranks: how often a row of the class has a higher vote than another row.
+    """Return the area under the ROC curve: how often a row of the class has a higher vote than another row.
 
     >>> area(np.array([0.1, 0.5, 0.5, 0.9]), np.array([False, False, True, True]))
     0.875
@@ -184,12 +184,12 @@ def area(votes, is_class):
     return float(above / (n_class * n_others))
 
 
-def kept(path=KEPT):
-    """All runs that were kept."""
+def stored_runs(path=RUNS):
+    """Return all stored runs."""
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
-def keep(run, path=KEPT):
+def store_run(run, path=RUNS):
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a") as file:
         file.write(json.dumps(run) + "\n")

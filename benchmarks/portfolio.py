@@ -1,17 +1,17 @@
-"""Who should sit in the automatic committee, in which order? What each member adds, for the time it takes.
+"""Order the members of the automatic committee by the gain of each per second of its fits.
 
     python benchmarks/portfolio.py --data FOLDER --votes FOLDER [--tables ...] [--members ...] [--rows 5000]
 
-`--data` is a folder of tables as `boosting_defaults.py` describes it; `--votes` is where a bank of votes is
-kept for each of them, so a run that was stopped goes on, and new candidates are fitted alone. Two thirds of a
-table are voted on in five folds, as in the automatic committee, the last third by the mean of the models of
-the folds. The tables that `auto.py` judges by, and their kin, are not among `TABLES`.
+`--data` is a folder of tables, described in `boosting_defaults.py`. `--votes` is a folder with a bank of
+votes for each table, so a stopped run resumes, and only new candidates are fitted. Two thirds of a table are
+the training rows, with out-of-fold votes from five folds as in the automatic committee. The last third are
+test rows, on which the models of the folds vote by their mean. `TABLES` contains none of the tables of
+`auto.py`, and none that are similar to them.
 
-From the member that must come first, the next is always the one that lowers the mean logarithm of the loss on
-the last thirds most, or raises it least, for each second that its folds take, by a rule of the automatic
-committee (`results/portfolio.json`). The orders in `committee/automatic/portfolio.py` are those of the
-result, which a test compares, and the settings there come from here. Settings that
-were tried and left out are in `TRIED`; they come after all others.
+`FIRST` comes first. After it, the next member is always the one with the largest decrease of the mean
+logarithm of the test loss per second of its folds, under a rule of the automatic committee. The result is
+`results/portfolio.json`. A test checks that the orders in `committee/automatic/portfolio.py` equal it; the
+settings there were chosen here too. `TRIED` contains settings that are not in the package; they come last.
 """
 
 import argparse
@@ -42,7 +42,7 @@ from committee.rules import AdjustedRule, StackingRule
 from committee.table import read
 
 FIRST = "booster"
-# None that `auto.py` judges by, and nothing much like them.
+# Disjoint from the tables of `auto.py`, and not similar to them.
 TABLES = {
     "classification": (
         "attrition",
@@ -67,32 +67,35 @@ TABLES = {
         "wages-cps1988",
     ),
 }
-# Tables that are taken with more rows too, because what is slow there costs more.
+# Tables that are also used with more rows, to measure the cost of slow members.
 LARGE, LARGE_ROWS = {"classification": ("electricity", "bank-full"), "regression": ()}, 20_000
-# The seconds that a member costs beside its fits: its votes, and its part in the choice of the rule.
+# The seconds that a member costs besides its fits: for its votes and in the choice of the rule.
 FIXED_SECONDS = 0.5
 RULES = {"classification": AdjustedRule(StackingRule("convex")), "regression": StackingRule("shrunken")}
-# Rules learn from so many rows here, and no table counts for more than this in the choice of the next member.
-MOST_VOTED, MOST_GAIN = 1200, 0.02
+# The number of rows that rules are fitted on.
+MAX_RULE_ROWS = 1200
+# The largest gain on one table that counts in the choice of the next member.
+MAX_GAIN = 0.02
 METRICS = {
-    "loss": {"label": "loss with all so far", "unit": "", "ratio": False},
+    "loss": {"label": "loss with all members so far", "unit": "", "ratio": False},
     "alone": {"label": "loss alone", "unit": "", "ratio": False},
     "seconds": {"label": "fit of five folds", "unit": "s", "ratio": False},
 }
 ABOUT = (
-    "Members in the order of what they add to the mean logarithm of the loss for each second, on open "
-    "tables that no other benchmark of the automatic committee uses, of 5,000 rows at most, and for classes "
-    "on two of 20,000 too: two thirds are voted on in five folds, the last third is judged. Losses are "
-    "geometric means over the tables, each in units of that of the first member; a gain of more than 2 % on "
-    "one table counts as 2 %. *loss with all so far* is that of the rule, calibrated convex weights for "
-    "classes, shrunken stacking for numbers; after the first dozen it changes by chance. The orders in the "
-    "package are these. The last of each, random_100, booster_random_long, linear_strong, machine_2 and "
-    "machine_standard, were tried beside them and are left out."
+    "Each row is the member that decreases the mean logarithm of the loss most per second, given the "
+    "members above it. The open tables are not used by other benchmarks of the automatic committee. They "
+    "have at most 5,000 rows; for classification, two with 20,000 rows are added. Two thirds of a table "
+    "get out-of-fold votes from five folds, and the losses are those of the last third. Losses are "
+    "geometric means over the tables, relative to the loss of the first member. A gain of more than 2 % on "
+    "one table counts as 2 %. *loss with all members so far* is the loss of a rule: calibrated convex "
+    "weights for classes, shrunken stacking for numbers. After the first dozen members it changes only by "
+    "chance. The package uses these orders, without the last members of each: random_100, "
+    "booster_random_long, linear_strong, machine_2 and machine_standard."
 )
 
 
 def logistic(strength):
-    """Logistic or ridge regression of a given strength."""
+    """Return a factory of logistic or ridge regressions with this inverse penalty."""
 
     def make(size):
         from sklearn.linear_model import LogisticRegression, Ridge
@@ -104,7 +107,7 @@ def logistic(strength):
 
 
 def machine(strength, **scaling):
-    """A support vector machine."""
+    """Return a factory of support vector machines with this C."""
 
     def make(size):
         from sklearn.svm import SVC, SVR
@@ -115,7 +118,7 @@ def machine(strength, **scaling):
     return make
 
 
-# What was tried beside the candidates of the automatic committee.
+# Candidates that are not in the package.
 TRIED = {
     candidate.name: candidate
     for candidate in (
@@ -149,7 +152,7 @@ def main():
         sizes = [(name, arguments.rows) for name in TABLES[task]]
         sizes += [(name, LARGE_ROWS) for name in LARGE[task]]
         banks = {
-            folder_of(name, n_rows): collected(arguments, name, tables.loc[name], wanted, n_rows)
+            folder_of(name, n_rows): collect_votes(arguments, name, tables.loc[name], wanted, n_rows)
             for name, n_rows in sizes
             if not arguments.tables or name in arguments.tables
         }
@@ -166,11 +169,18 @@ def parse():
         "--tables",
         nargs="+",
         choices=sorted({*TABLES["classification"], *TABLES["regression"], *LARGE["classification"]}),
-        help="all if left out",
+        help="default: all",
     )
-    parser.add_argument("--members", nargs="+", choices=EVERY, help="all if left out")
-    parser.add_argument("--rows", type=int, default=5_000, help="larger tables are sampled")
-    parser.add_argument("--only-votes", action="store_true", help="find no order")
+    parser.add_argument("--members", nargs="+", choices=EVERY, help="default: all")
+    parser.add_argument(
+        "--rows",
+        type=int,
+        default=5_000,
+        help="the largest number of rows of a table; larger tables are sampled",
+    )
+    parser.add_argument(
+        "--only-votes", action="store_true", help="collect votes only, without ordering the members"
+    )
     arguments = parser.parse_args()
     if arguments.data is None:
         parser.error("the tables are not part of the project: pass --data FOLDER or set COMMITTEE_TABLES.")
@@ -178,12 +188,12 @@ def parse():
 
 
 def folder_of(name, n_rows):
-    """The folder of a table of at most some rows."""
+    """Return the name of the folder of a table of at most n_rows rows."""
     return f"{name}-{n_rows}" if n_rows == LARGE_ROWS else name
 
 
-def collected(arguments, name, about, members, n_rows):
-    """The bank of a table, with the votes of the members that suit it, and the answers to its last third."""
+def collect_votes(arguments, name, about, members, n_rows):
+    """Return the bank of a table with the votes of the members that suit it, and y of its test rows."""
     X, X_test, y, y_test = auto.split(*auto.table(arguments.data, name, about, n_rows), about.task, seed=0)
     folder = arguments.votes / folder_of(name, n_rows)
     bank = Bank(X, y, task=about.task, X_test=X_test, y_test=y_test, folder=folder, calibrate="sigmoid")
@@ -209,47 +219,49 @@ def collected(arguments, name, about, members, n_rows):
 
 
 def seconds_of(folder):
-    """The seconds that each member took on a table."""
+    """Return the seconds of each member on a table."""
     path = folder / "seconds.json"
     return json.loads(path.read_text()) if path.exists() else {}
 
 
 def report(task, banks, folder):
-    """Print the members in the order of what they add, and keep it."""
-    judged = [Judged(task, bank, y_test, seconds_of(folder / name)) for name, (bank, y_test) in banks.items()]
-    first = np.array([each.log_loss([FIRST]) for each in judged])
+    """Order the members by their gain per second, print the order and save it."""
+    tables = [
+        TableVotes(task, bank, y_test, seconds_of(folder / name)) for name, (bank, y_test) in banks.items()
+    ]
+    first = np.array([each.log_loss([FIRST]) for each in tables])
     chosen, losses = [FIRST], first
-    steps = [step(FIRST, losses, first, judged)]
+    steps = [describe_step(FIRST, losses, first, tables)]
     for group in (CANDIDATES, TRIED):
-        # What each would add for a second, as far as is known: later it adds less, so few are tried in each
-        # step.
-        hopes = {name: np.inf for each in judged for name in each.seconds if name in group and name != FIRST}
-        while hopes:
+        # Upper bounds on the gain per second: the gain of a member decreases as others are added, so only a
+        # few members are evaluated in each step.
+        bounds = {name: np.inf for each in tables for name in each.seconds if name in group and name != FIRST}
+        while bounds:
             best, found = None, losses
-            for name in sorted(hopes, key=hopes.get, reverse=True):
-                if best is not None and hopes[name] <= hopes[best]:
+            for name in sorted(bounds, key=bounds.get, reverse=True):
+                if best is not None and bounds[name] <= bounds[best]:
                     break
-                tried = np.array([each.log_loss([*chosen, name]) for each in judged])
-                gained = float(np.clip(losses - tried, -MOST_GAIN, MOST_GAIN).mean())
-                hopes[name] = gained / (mean_seconds(name, judged) + FIXED_SECONDS)
-                if best is None or hopes[name] > hopes[best]:
+                tried = np.array([each.log_loss([*chosen, name]) for each in tables])
+                gained = float(np.clip(losses - tried, -MAX_GAIN, MAX_GAIN).mean())
+                bounds[name] = gained / (mean_seconds(name, tables) + FIXED_SECONDS)
+                if best is None or bounds[name] > bounds[best]:
                     best, found = name, tried
             chosen.append(best)
-            del hopes[best]
+            del bounds[best]
             losses = found
-            steps.append(step(best, losses, first, judged))
-    keep(task, sorted(banks), steps)
+            steps.append(describe_step(best, losses, first, tables))
+    save(task, sorted(banks), steps)
 
 
-def step(member, losses, first, judged):
-    """What a member has brought, printed."""
-    there = [place for place, each in enumerate(judged) if member in each.names]
-    alone = np.mean([judged[place].log_loss([member]) - first[place] for place in there])
+def describe_step(member, losses, first, tables):
+    """Print and return the effect of adding a member."""
+    places = [place for place, each in enumerate(tables) if member in each.names]
+    alone = np.mean([tables[place].log_loss([member]) - first[place] for place in places])
     found = {
         "member": member,
         "loss": float(np.exp(np.mean(losses - first))),
         "alone": float(np.exp(alone)),
-        "seconds": mean_seconds(member, judged),
+        "seconds": mean_seconds(member, tables),
     }
     print(
         " ".join(f"{key} {value:.4f}" if key != "member" else f"{value:<20}" for key, value in found.items())
@@ -257,8 +269,8 @@ def step(member, losses, first, judged):
     return found
 
 
-class Judged:
-    """The votes on a table, in memory, and what rules make of them.
+class TableVotes:
+    """The votes of all members on one table, and the losses of rules on them.
 
     Parameters
     ----------
@@ -275,24 +287,24 @@ class Judged:
         }
         self.names = list(self.seconds)
         honest = bank.honest(self.names)
-        self.votes, self.y = honest.votes[:, :MOST_VOTED], honest.y[:MOST_VOTED]
+        self.votes, self.y = honest.votes[:, :MAX_RULE_ROWS], honest.y[:MAX_RULE_ROWS]
         self.test_votes = bank.test_votes(self.names)
 
     def log_loss(self, members):
-        """The logarithm of the loss on the last third if those of some members decide that are there."""
+        """Return the logarithm of the test loss of a rule over the members that have votes."""
         places = [self.names.index(name) for name in members if name in self.names]
         rule = clone(RULES[self.task]).fit(self.votes[places], self.y)
         decision = rule.combine(self.test_votes[places])
         return np.log(auto.loss_of(self.task, decision, self.y_test, self.y_test))
 
 
-def mean_seconds(member, judged):
-    """The mean seconds of a member, where it is."""
-    return float(np.mean([each.seconds[member] for each in judged if member in each.seconds]))
+def mean_seconds(member, tables):
+    """Return the mean seconds of a member over the tables that have its votes."""
+    return float(np.mean([each.seconds[member] for each in tables if member in each.seconds]))
 
 
-def keep(task, tables, steps):
-    """Add the order of a task to the result."""
+def save(task, tables, steps):
+    """Store the order of a task in the result file."""
     path = results.FOLDER / "portfolio.json"
     before = json.loads(path.read_text()) if path.exists() else {"cases": [], "measurements": []}
     cases = [case for case in before["cases"] if not case["name"].startswith(task)]
@@ -308,7 +320,7 @@ def keep(task, tables, steps):
     results.write(
         {
             "name": "portfolio",
-            "title": "Who sits in the automatic committee, and in which order?",
+            "title": "Which members does the automatic committee fit, and in which order?",
             "about": ABOUT,
             "rerun": "python benchmarks/portfolio.py --data FOLDER --votes FOLDER",
             "quick": False,

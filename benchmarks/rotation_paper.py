@@ -1,14 +1,15 @@
-"""Is the rotation forest as accurate as the published one? On the problems of its study that are open tables.
+"""Compare the accuracy of the rotation forest with the published one, on the open tables of its study.
 
     python benchmarks/rotation_paper.py --data FOLDER --published FOLDER [--resamples 10] [--tables ...]
 
-`--data` and `--published`, or the environment variables COMMITTEE_TABLES and COMMITTEE_PUBLISHED, hold what
-`cawpe_paper.py` says, and `rotf39_from_cawpe.csv`: the mean accuracies of rotation forest and others on 39
-problems with numbers. Neither is part of the project; only means and differences are kept.
+`--data` and `--published`, or the environment variables COMMITTEE_TABLES and COMMITTEE_PUBLISHED, are
+described in `cawpe_paper.py`; the latter also contains `rotf39_from_cawpe.csv`, the mean accuracies of
+rotation forest and others on 39 problems with numbers. Neither is part of the project; only means and
+differences are stored.
 
-The rows of a table are halved at random, class by class. What is done is kept line by line in
-`results/raw/rotation_paper.jsonl`, so a run that was stopped goes on where it was. Tables that lack some of
-the resamples are left out of the answer, which says so.
+The rows of a table are halved at random, class by class. Each finished resample is appended to
+`results/raw/rotation_paper.jsonl`, so a stopped run resumes. The result reports and leaves out tables without
+all resamples.
 """
 
 import argparse
@@ -21,10 +22,10 @@ from pathlib import Path
 import pandas as pd
 
 import results
-from cawpe_paper import halves, keep, kept, manifest, read
+from cawpe_paper import halves, manifest, read, store_run, stored_runs
 from committee import RotationForestClassifier
 
-KEPT = results.FOLDER / "raw" / "rotation_paper.jsonl"
+RUNS = results.FOLDER / "raw" / "rotation_paper.jsonl"
 PUBLISHED = "rotf39_from_cawpe.csv"
 N_RESAMPLES, N_TREES = 10, 200
 US, THEM = "committee", "published"
@@ -37,8 +38,8 @@ def main():
     tables = tables[tables.cawpe_name.isin(published.index)]
     names = arguments.tables or list(tables.index)
     if unknown := set(names) - set(tables.index):
-        sys.exit(f"The study has no table {', '.join(sorted(unknown))}, or {arguments.data} has not.")
-    done = {(run["table"], run["resample"]) for run in kept(KEPT)}
+        sys.exit(f"The study or {arguments.data} has no table {', '.join(sorted(unknown))}.")
+    done = {(run["table"], run["resample"]) for run in stored_runs(RUNS)}
     jobs = [
         (name, resample)
         for name in sorted(names, key=lambda name: tables.rows[name] * tables.features[name])
@@ -47,9 +48,9 @@ def main():
     ]
     for number, (name, resample) in enumerate(jobs, start=1):
         run = measure(name, resample, *read(arguments.data, name, tables.target[name]))
-        keep(run, KEPT)
+        store_run(run, RUNS)
         print(f"[{number}/{len(jobs)}] {name}, resample {resample}: {run['accuracy']:.4f}", flush=True)
-    write(kept(KEPT), tables, published, arguments.resamples)
+    write(stored_runs(RUNS), tables, published, arguments.resamples)
 
 
 def parse():
@@ -58,17 +59,17 @@ def parse():
     parser.add_argument(
         "--published", default=os.environ.get("COMMITTEE_PUBLISHED"), help=f"folder with {PUBLISHED}"
     )
-    parser.add_argument("--tables", nargs="+", help="by name; all if left out")
+    parser.add_argument("--tables", nargs="+", help="names; default: all")
     parser.add_argument("--resamples", type=int, default=N_RESAMPLES)
     arguments = parser.parse_args()
     for folder, file in (arguments.data, "manifest.csv"), (arguments.published, PUBLISHED):
         if folder is None or not (Path(folder) / file).exists():
-            parser.error(f"no {file}: the head of this file says what --data and --published must hold.")
+            parser.error(f"no {file}: the docstring of rotation_paper.py describes --data and --published.")
     return arguments
 
 
 def measure(name, resample, frame, y):
-    """The accuracy on one resample of a table."""
+    """Return the accuracy on one resample of a table."""
     train, test = halves(y, resample)
     start = time.process_time()
     forest = RotationForestClassifier(N_TREES, random_state=resample).fit(frame.iloc[train], y[train])
@@ -82,18 +83,18 @@ def write(runs, tables, published, n_resamples):
     """Write the result over the tables that have all resamples."""
     lines = pd.DataFrame(runs, columns=["table", "resample", "seconds", "accuracy"])
     lines = lines[lines.table.isin(tables.index) & (lines["resample"] < n_resamples)]
-    whole = lines.groupby("table").filter(lambda each: len(each) == n_resamples)
-    if whole.empty:
+    complete = lines.groupby("table").filter(lambda each: len(each) == n_resamples)
+    if complete.empty:
         print(f"No table has {n_resamples} resamples yet, so there is nothing to report.")
         return
-    ours = whole.groupby("table").accuracy.mean()
+    ours = complete.groupby("table").accuracy.mean()
     theirs = published[tables.cawpe_name[ours.index]].set_axis(ours.index)
-    path = results.write(result_of(whole, ours, theirs, len(tables), n_resamples), complete=True)
+    path = results.write(result_of(complete, ours, theirs, len(tables), n_resamples), complete=True)
     print(f"Wrote {path.name}: {len(ours)} tables, {ours.mean():.4f} against {theirs.mean():.4f}.")
 
 
 def result_of(runs, ours, theirs, n_all, n_resamples):
-    """In the format of `results.py`, a case for each table."""
+    """Return the result in the format of `results.py`, with a case for each table."""
     difference = ours.mean() - theirs.mean()
     measurements = []
     for name in ours.index:
@@ -106,10 +107,10 @@ def result_of(runs, ours, theirs, n_all, n_resamples):
         "name": "rotation_paper",
         "title": "Is the rotation forest as accurate as the published one?",
         "about": (
-            f"RotationForestClassifier as it comes, but with {N_TREES} trees, on {len(ours)} of the {n_all} "
-            "tables that are open, of 39 problems with numbers; "
-            f"{n_resamples} stratified resamples of half the rows. *Published* is the mean accuracy of RotF "
-            "that the authors of the CAWPE paper found in 30 such resamples."
+            f"RotationForestClassifier with {N_TREES} trees and otherwise its defaults, on {len(ours)} of "
+            f"the {n_all} tables that are open, of 39 problems with numbers; {n_resamples} stratified "
+            "resamples of half the rows. *Published* is the mean accuracy of RotF that the authors of the "
+            "CAWPE paper found in 30 such resamples."
         ),
         "rerun": "python benchmarks/rotation_paper.py --data FOLDER --published FOLDER",
         "quick": False,
