@@ -51,7 +51,6 @@ NOT_NEEDED = {
     "combining": 1,
     "extensions": 1,
     "jobs": 2,
-    "saving": 2,
 }
 LOADED = "\nimport json, sys; sys.stderr.write('\\nloaded ' + json.dumps(sorted(sys.modules)))"
 

@@ -82,7 +82,7 @@ def test_an_extra_column_is_an_error_unless_it_is_ignored(committee, model, fold
 
 def test_a_value_of_another_kind_is_an_error_that_names_its_row(committee, model, folder):
     (folder / "new.csv").write_text("size,colour\n1,red\nbig,red\n")
-    committee("predict", model, "new.csv").complains(3, "'size' is to be a number, and row 2 has 'big'")
+    committee("predict", model, "new.csv").complains(3, "'size' should be a number, but row 2 contains 'big'")
 
 
 def test_numbers_in_a_column_of_text_are_text(committee, model, folder):

@@ -1,4 +1,4 @@
-"""What a column is taken for, by its name and its values."""
+"""The kind of a column is inferred from its name and its values."""
 
 import pyarrow as pa
 import pytest
@@ -6,7 +6,7 @@ import pytest
 from committee.files.column_inference import guess
 
 
-def test_sorted_text_is_a_category_however_long_the_table():
+def test_sorted_text_is_a_category_in_a_long_table():
     column = pa.array([f"u{i // 3}" for i in range(300_000)])
     for each in (column, column.dictionary_encode(), pa.chunked_array([column[:7], column[7:]])):
         found = guess("shop", each)
@@ -14,12 +14,12 @@ def test_sorted_text_is_a_category_however_long_the_table():
 
 
 @pytest.mark.parametrize("name", ["amount_paid", "bid", "covid", "COVID", "monkey", "arrow"])
-def test_names_that_end_like_an_id_are_no_ids(name):
+def test_names_with_the_letters_of_an_id_at_the_end_are_not_ids(name):
     assert guess(name, pa.array([7 * i % 101 for i in range(30)])).kind.value == "number"
 
 
 @pytest.mark.parametrize("name", ["id", "ID", "user_id", "User ID", "userId", "userID", "Row", "Unnamed: 0"])
-def test_different_integers_that_are_called_an_id_are_one(name):
+def test_distinct_integers_with_the_name_of_an_id_are_an_id(name):
     assert guess(name, pa.array([7 * i % 101 for i in range(30)])).kind.value == "id"
 
 
@@ -33,7 +33,7 @@ def test_different_integers_that_are_called_an_id_are_one(name):
         ([f"2024-01-{i + 1:02d} 10:30" for i in range(30)], "dates"),
     ],
 )
-def test_the_value_is_named_that_makes_text_of_numbers_or_dates(texts, what):
+def test_a_stray_value_among_numbers_or_dates_is_reported(texts, what):
     texts[6] = "many"
     for column in (pa.array(texts), pa.array(texts).dictionary_encode()):
         found = guess("price", column)
@@ -41,13 +41,13 @@ def test_the_value_is_named_that_makes_text_of_numbers_or_dates(texts, what):
         assert found.why == found.stray == f"row 7 has 'many', and nearly all other values are {what}"
 
 
-def test_a_value_is_a_stray_by_its_rows_however_few_values_there_are():
+def test_strays_are_found_by_their_share_of_rows_instead_of_values():
     column = pa.chunked_array([["1", "2"] * 50, ["2", None, "many"]])
     for each in (column, column.dictionary_encode()):
         assert guess("n", each).stray == "row 103 has 'many', and nearly all other values are numbers"
 
 
-def test_a_value_is_no_stray_among_others_like_it():
+def test_values_of_a_column_of_text_or_codes_are_not_strays():
     assert guess("size", pa.array(["many", "few", *map(str, range(30))])).stray == ""
     assert guess("size", pa.array(["1", "2", "many"] * 30)).stray == ""
     assert guess("zip", pa.array(["01067", *(str(10115 + i) for i in range(60))])).stray == ""

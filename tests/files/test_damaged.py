@@ -1,4 +1,4 @@
-"""Files that are damaged anywhere are tables still, or errors in one line; they never end the process."""
+"""A damaged file returns a table or raises an error of one line. It never crashes the process."""
 
 import gzip
 import json
@@ -42,7 +42,7 @@ def written(path):
 
 
 def damaged(content, rng):
-    """Change some bytes, put some in, take some out, or cut the end."""
+    """Change, insert or delete some bytes, or cut off the end."""
     start, end = np.sort(rng.integers(0, len(content), 2))
     match rng.integers(4):
         case 0:
@@ -58,7 +58,7 @@ def damaged(content, rng):
 
 
 @pytest.mark.parametrize("suffix", ["csv", "csv.gz", "parquet", "feather", "arrows", "jsonl", "arff"])
-def test_a_damaged_file_is_a_table_or_an_error_in_one_line(tmp_path, suffix):
+def test_a_damaged_file_returns_a_table_or_raises_an_error_of_one_line(tmp_path, suffix):
     path = tmp_path / f"t.{suffix}"
     content, rng = written(path), np.random.default_rng(0)
     for _ in range(N_DAMAGES):

@@ -1,4 +1,4 @@
-"""Whatever Python's own writer makes of a table, the same table is read from it."""
+"""Random tables that Python's own writer has written are read unchanged."""
 
 import csv
 import io
@@ -31,7 +31,7 @@ def tables(draw):
 
 
 @given(columns=tables(), delimiter=st.sampled_from(",;\t|"), ending=st.sampled_from(["\n", "\r\n"]))
-def test_what_python_writes_is_read(tmp_path_factory, columns, delimiter, ending):
+def test_tables_written_by_python_are_read(tmp_path_factory, columns, delimiter, ending):
     names = [f"column{place}" for place in range(len(columns))]
     text = io.StringIO()
     writer = csv.writer(text, delimiter=delimiter, lineterminator=ending)
@@ -55,14 +55,14 @@ def test_blanks_before_quotes_change_nothing(tmp_path_factory, columns, delimite
 
 
 def quoted(cell):
-    """Text in quotes; numbers as they are, and nothing for None."""
+    """Return text in quotes, a number without quotes, and an empty text for None."""
     if isinstance(cell, str):
         return '"{}"'.format(cell.replace('"', '""'))
     return "" if cell is None else str(cell)
 
 
 def same(value):
-    """Numbers as numbers, whatever their type; NaN as None."""
+    """Return a number as a float, and NaN as None."""
     if isinstance(value, int | float):
         return None if math.isnan(value) else float(value)
     return value

@@ -68,7 +68,7 @@ def test_an_error_of_predict_tells_a_way_that_predict_has(tmp_path):
     model = committee.fit(pd.DataFrame(flowers([0.5, 1.5] * 30)), "kind", **FAST)
     path = tmp_path / "t.csv"
     path.write_text("size,c\n1.5,0.5\n2.5,many\n")
-    with pytest.raises(BadTable, match=r"row 2 has 'many'\. Correct it, or leave the cell empty\."):
+    with pytest.raises(BadTable, match=r"row 2 contains 'many'\. Correct it, or leave the cell empty\."):
         predict(model, path)
 
 

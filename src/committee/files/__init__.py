@@ -1,9 +1,9 @@
-"""Tables in files: from CSV, Parquet, Arrow, Feather, JSON lines and ARFF to frames, and back.
+"""Read tables from CSV, Parquet, Arrow, Feather, JSON lines and ARFF files, and write them.
 
-The way of a table: `file_table` puts it together. `opened_file` gets the bytes, packed or not, and recognises
-their format and encoding. `csv_dialect` finds how CSV is written. `delimited` turns its rows, and those of
-`arff`, into values by `column_kinds`. `typed_formats` reads files whose columns have types.
-`column_inference` says what a column is. `table_writer` goes the other way.
+`file_table` reads a whole table. `opened_file` unpacks the bytes and detects their format and encoding.
+`csv_dialect` detects the delimiter, quotes and header of CSV. `delimited` converts its rows, and those of
+`arff`, to values by `column_kinds`. `typed_formats` reads files whose columns have types.
+`column_inference` infers the kind of a column. `table_writer` writes tables.
 """
 
 try:

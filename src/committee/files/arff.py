@@ -1,6 +1,6 @@
-"""ARFF, the format of Weka: attributes with their types, and rows as CSV has them.
+"""Read ARFF, the format of Weka: attributes with types, and rows of values with commas.
 
-In: an open file. Out: a `Header`, and its rows as `Delimited`. Sparse rows are not read.
+In: an open file. Out: a `Header`, and the rows as `Delimited`. Sparse ARFF is not supported.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 ATTRIBUTE = re.compile(rf"@attribute\s+({QUOTED}|[^\s{{]+)\s*(.+)", re.IGNORECASE)
 DATA = re.compile(rb"^[ \t]*@data[ \t]*\r?\n?", re.IGNORECASE | re.MULTILINE)
 CELL = re.compile(rf"\s*({QUOTED}|[^,]*?)\s*,")
-# A quote at the beginning of a value, and the blanks before it.
+# The first quote of a value, and the blanks before it.
 BEGUN = re.compile(r"""(?:^|,)([ \t]*)(["'])""", re.MULTILINE)
 COMMENT = "%"
 NUMERIC = ("numeric", "real", "integer")
-# The kinds of their values are guessed: dates come in too many forms.
+# The kinds of these attributes are inferred, because ARFF allows any format of dates.
 GUESSED = ("string", "date")
 
 
 @dataclass(frozen=True)
 class Header:
-    """What stands before the rows.
+    """The header of a file.
 
     Parameters
     ----------
     names : tuple of str
     kinds : dict of str to ColumnKind
-        Strings and dates are not in it: what they are is guessed.
+        It does not contain strings and dates, whose kinds are inferred.
     start : int
-        Where the rows begin, in bytes.
+        The position of the first row in bytes.
     encoding : str
     """
 
@@ -83,7 +83,7 @@ def read_header(file: OpenedFile) -> Header:
 
 @contextlib.contextmanager
 def open_rows(file: OpenedFile, header: Header) -> Iterator[Delimited]:
-    """Open the rows of a file. They are copied if Arrow would take some quotes for a part of the value."""
+    """Open the rows of a file. Rewrite rows with blanks before quotes or both quotes, for Arrow."""
     with file.stream() as stream:
         stream.read(header.start)
         text = bytes(stream.read(HEAD_BYTES)).decode(header.encoding, errors="replace")
@@ -106,7 +106,7 @@ def open_rows(file: OpenedFile, header: Header) -> Iterator[Delimited]:
 
 
 def cells(lines: Iterable[str]) -> Iterator[list[str]]:
-    r"""Split lines into values, which may stand in quotes of both kinds.
+    r"""Split lines into values, which may have quotes of both kinds.
 
     Examples
     --------

@@ -1,8 +1,7 @@
-"""What a column of a table is, by its values: a guess that is reported, and that the user may overrule.
+"""Infer the kind of a column from its values and its name. The user can overrule it.
 
-In: an Arrow column and its name. Out: a `Guess`. Numbers, booleans and dates are what they are, unless they
-number the rows. Text is a category, unless its values are mostly different: then it names the rows (an id),
-or it is prose.
+In: an Arrow column and its name. Out: a `Guess`. Numbers, booleans and dates keep their kind, except numbers
+that count or identify the rows. Text is a category, unless most values differ. Then it is an id or prose.
 """
 
 from __future__ import annotations
@@ -16,40 +15,41 @@ import pyarrow.compute as pc
 from committee.files.column_kinds import Column, ColumnKind
 from committee.files.table_error import BadTable
 
-# Different values that are looked at to find out whether text is prose.
+# The number of distinct values that are checked for prose, and for numbers and dates.
 MOST_VALUES = 100_000
-# With fewer rows, values that are all different mean nothing.
+# In a table with fewer rows, all values of a column can differ by chance.
 FEWEST_ROWS = 20
-# Of the rows: with more different values, text is not a category.
+# With more distinct values than this share of the rows, text is not a category.
 MOST_CATEGORIES = 0.5
+# An id has at least this share of distinct values.
 FEWEST_IDS = 0.95
-# Words in a value, on average: with as many, it is prose.
+# The mean number of words in a value from which on text is prose.
 WORDS_OF_PROSE = 3.0
 ID_NAME = re.compile(r"(?i:(^|[\W_])(id|uuid|guid|key|index|rownum|row)$|^unnamed: 0$)|[a-z]I[Dd]$")
 ROW_NUMBER_STARTS = (0, 1)
-# How numbers and dates are written. Digits behind a zero are the name of something.
+# The forms of numbers and dates. Digits with a leading zero are not a number.
 FORMS = {
     "numbers": r"^[+-]?(0|[1-9]\d*([.,]\d{3})*)?([.,]\d+)?([eE][+-]?\d+)?$",
     "dates": r"^\d{4}-\d{2}-\d{2}([T ].*)?$",
 }
-# Of the rows: with more that are not numbers, a column was never meant to be one of numbers.
+# If more than this share of the rows are not numbers, the column is text on purpose.
 MOST_STRAYS = 0.05
 
 
 @dataclass(frozen=True)
 class Guess:
-    """What a column is taken for.
+    """The inferred kind of a column.
 
     Parameters
     ----------
     name : str
     kind : ColumnKind
     why : str
-        Empty, or why it is left out, in a few words.
+        A short reason why the column is skipped, or empty.
     n_distinct : int or None
-        The number of different values of text.
+        The number of distinct values of text.
     stray : str
-        Empty, or which value makes text of what would be numbers or dates.
+        The value that makes the column text instead of numbers or dates, with its row. Otherwise empty.
 
     Examples
     --------
@@ -65,7 +65,7 @@ class Guess:
 
 
 def guess(name: str, column: Column) -> Guess:
-    """Guess what a column is.
+    """Infer the kind of a column.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def guess(name: str, column: Column) -> Guess:
 
 
 def kind_of_type(name: str, dtype: pa.DataType) -> ColumnKind:
-    """Return what a type of Arrow means."""
+    """Return the kind of an Arrow type."""
     types = pa.types
     if types.is_boolean(dtype):
         return ColumnKind.BOOLEAN
@@ -109,7 +109,7 @@ def kind_of_type(name: str, dtype: pa.DataType) -> ColumnKind:
 
 
 def guess_text(name: str, column: Column, n_values: int) -> Guess:
-    """Guess whether text is a category, prose, or names the rows."""
+    """Infer whether text is a category, prose or an id."""
     values, counts = column.drop_null().value_counts().flatten()
     n_distinct = len(values)
     values = values.cast(values.type.value_type) if pa.types.is_dictionary(values.type) else values
@@ -124,15 +124,17 @@ def guess_text(name: str, column: Column, n_values: int) -> Guess:
 
 
 def stray_in(column: Column, values: pa.Array, counts: pa.Array) -> str:
-    """Return the first value that is not a number, or a date, if nearly all others are; else nothing.
+    """Describe the first value that is not a number, or not a date, if nearly all other values are.
+
+    Return an empty text if there is no such value.
 
     Parameters
     ----------
     column : pyarrow.Array or pyarrow.ChunkedArray
     values : pyarrow.Array
-        The different ones, as they come.
+        The distinct values, in the order of their first rows.
     counts : pyarrow.Array
-        The rows of each.
+        The number of rows of each.
 
     Examples
     --------
@@ -146,7 +148,7 @@ def stray_in(column: Column, values: pa.Array, counts: pa.Array) -> str:
         if not are_nearly_all(form, values[:MOST_VALUES], counts[:MOST_VALUES]):
             continue
         strays = values.filter(pc.invert(pc.match_substring_regex(values, form)))
-        # Some of the digits that name something begin with a zero.
+        # Strays of digits only, with leading zeros, show that the column contains codes.
         if len(strays) and not pc.match_substring_regex(strays, r"^\d+$").true_count:
             texts = column.cast(values.type) if pa.types.is_dictionary(column.type) else column
             row = pc.index(texts, strays[0]).as_py() + 1
@@ -155,18 +157,18 @@ def stray_in(column: Column, values: pa.Array, counts: pa.Array) -> str:
 
 
 def are_nearly_all(form: str, values: pa.Array, counts: pa.Array) -> bool:
-    """Whether nearly all rows have a value that is written in a form."""
+    """Return whether the values of nearly all rows match a form."""
     n_written = pc.sum(counts.filter(pc.match_substring_regex(values, form))).as_py() or 0
     return bool(n_written >= (1 - MOST_STRAYS) * pc.sum(counts).as_py())
 
 
 def is_text(dtype: pa.DataType) -> bool:
-    """Whether a type of Arrow is one of text."""
+    """Return whether an Arrow type is a type of text."""
     return bool(pa.types.is_string(dtype) or pa.types.is_large_string(dtype))
 
 
 def is_prose(values: pa.Array) -> bool:
-    """Whether values have many words. Those of a dictionary may be numbers or dates, which have none.
+    """Return whether values have many words. Values of a dictionary can also be numbers or dates.
 
     Examples
     --------
@@ -180,7 +182,7 @@ def is_prose(values: pa.Array) -> bool:
 
 
 def guess_integers(name: str, column: Column) -> Guess:
-    """Guess whether integers number the rows: 1, 2, 3, ..., or all different in a column called an id."""
+    """Infer whether integers are an id: 1, 2, 3, ..., or all different in a column with the name of an id."""
     first, n_rows = column[0].as_py(), len(column)
     is_counting = (
         first in ROW_NUMBER_STARTS
@@ -195,5 +197,5 @@ def guess_integers(name: str, column: Column) -> Guess:
 
 
 def flat(column: Column) -> pa.Array:
-    """Return a column in one piece."""
+    """Return a column without chunks."""
     return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column

@@ -1,7 +1,7 @@
-"""The kinds of columns, how text becomes values of each kind, and the decimal sign that numbers have.
+"""Convert text to the values of each kind of column, and find the decimal sign of a file.
 
-In: Arrow arrays of text, as CSV and ARFF have them. Out: arrays of numbers, booleans, dates or text, or None
-if some value is not of the kind; and the `DecimalSign` of a file.
+In: Arrow arrays of text from CSV or ARFF. Out: arrays of numbers, booleans, dates or text, or None if some
+value is not of the kind; and the `DecimalSign` of a file.
 """
 
 from __future__ import annotations
@@ -18,39 +18,39 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-# Whole numbers up to this are all different as float64.
+# All whole numbers up to this are exact as float64.
 LARGEST_EXACT = 2.0**53
-# With more digits, no whole number is finite as float64.
+# A whole number with more digits is infinite as float64.
 MOST_DIGITS = 310
-# Text that stands for a missing value in columns of any kind. In quotes, it is text in columns of text.
+# Words for a missing value in columns of any kind. In quotes, they are text in columns of text.
 MISSING = (
     "", "?", "NA", "N/A", "n/a", "#N/A", "#N/A N/A", "#NA", "NaN", "nan", "-nan", "-NaN", "NULL", "null",
     "<NA>", "1.#QNAN", "-1.#QNAN", "1.#IND", "-1.#IND",
 )  # fmt: skip
-# Besides those, in columns of numbers, booleans and dates. Among words, they may be words.
+# Words for a missing value in columns of numbers, booleans and dates. In columns of text they may be text.
 MISSING_UNLESS_TEXT = (
     *MISSING, "None", "none", "NONE", "NaT", "n.a.", "N.A.", "-", "--", ".", "#DIV/0!", "#VALUE!", "#REF!",
     "#NUM!", "0000-00-00", "0000-00-00 00:00:00",
 )  # fmt: skip
-# In columns of text, where other words for missing values stand in quotes.
+# The only missing value left in columns of text: Arrow has replaced the words without quotes.
 BLANK = ("",)
-# Besides those of ISO 8601, which Arrow reads by itself. Days and months that could be taken for each other,
-# as in 02/03/2024, are not guessed, nor is what two digits such as 02/03/24 mean.
+# Arrow reads ISO 8601 itself. Ambiguous dates are not inferred: 02/03/2024 can be in February or March, and
+# 02/03/24 has a year of two digits.
 DATE_FORMATS = (
     "%Y/%m/%d", "%Y/%m/%d %H:%M", "%Y/%m/%d %H:%M:%S",
     "%d.%m.%Y", "%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S", "%Y.%m.%d",
 )  # fmt: skip
-# `strptime` takes fewer digits for a year as well.
+# `strptime` also accepts years of fewer digits.
 WRITTEN_YEAR = r"(^|\D)\d{4}(\D|$)"
 TRUE, FALSE = ("true", "1"), ("false", "0")
 POINT, COMMA = ".", ","
 
 
 class ColumnKind(enum.Enum):
-    """What a column of a file is.
+    """The kind of a column in a file.
 
-    A number, a category, a boolean and a date take part in a fit: a date as the seconds since 1970. Text is
-    long and mostly different in every row; an id names the row. They are left out, as what is ignored.
+    A fit uses numbers, categories, booleans and dates. A date is a number of seconds since 1970. Text is long
+    and mostly different in every row, and an id identifies the row. A fit skips both, and ignored columns.
 
     Examples
     --------
@@ -68,7 +68,7 @@ class ColumnKind(enum.Enum):
 
     @property
     def is_used(self) -> bool:
-        """Whether columns of this kind take part in a fit."""
+        """Whether a fit uses columns of this kind."""
         return self in (ColumnKind.NUMBER, ColumnKind.CATEGORY, ColumnKind.BOOLEAN, ColumnKind.DATE)
 
 
@@ -79,15 +79,15 @@ Convert = Callable[[pa.Array], Any]
 
 
 def converters(decimal: str | None, *, is_specified: bool) -> dict[ColumnKind, list[Convert]]:
-    """Return the ways from text to values of each kind; a way returns None for what is not of its kind.
+    """Return the functions that convert text to each kind. They return None if a value is not of the kind.
 
     Parameters
     ----------
     decimal : {".", ",", None}
-        None is a point, and nothing between thousands.
+        None is a point without a thousands separator.
     is_specified : bool
-        Whether somebody has said what the column is: numbers may have zeros in front then, or more digits
-        than a number can hold.
+        Whether the user specified the kind. Then numbers may have leading zeros, or more digits than a
+        float64 can hold.
 
     Examples
     --------
@@ -103,26 +103,22 @@ def converters(decimal: str | None, *, is_specified: bool) -> dict[ColumnKind, l
     return {
         ColumnKind.NUMBER: [lambda text: numbers(text, decimal, is_specified=is_specified)],
         ColumnKind.BOOLEAN: [booleans],
-        ColumnKind.DATE: [
-            cast_dates,
-            partial(cast_dates, zone="UTC"),
-            *(dates_written(each) for each in DATE_FORMATS),
-        ],
+        ColumnKind.DATE: [cast_dates, partial(cast_dates, zone="UTC"), *map(date_converter, DATE_FORMATS)],
         ColumnKind.CATEGORY: [categories],
     }
 
 
 def cleaned(text: pa.Array, missing: tuple[str, ...] = MISSING_UNLESS_TEXT) -> pa.Array:
-    """Strip spaces around text; words for missing values become null."""
+    """Strip spaces around text, and replace words for missing values by null."""
     trimmed = pc.utf8_trim_whitespace(text)
     return pc.if_else(pc.is_in(trimmed, pa.array(missing)), pa.scalar(None, trimmed.type), trimmed)
 
 
 def numbers(text: pa.Array, decimal: str | None, *, is_specified: bool) -> np.ndarray | None:
-    """Convert text to float64, NaN for missing; return None if some value is not a number.
+    """Convert text to float64 with NaN for missing. Return None if some value is not a number.
 
-    Digits with zeros in front, as postal codes have them, and more digits than a number can hold are numbers
-    only if somebody has said so.
+    Digits with leading zeros, such as postal codes, and more digits than a float64 can hold are numbers only
+    if the user specified the kind.
     """
     found = None if decimal == "," else cast_numbers(text)
     if found is None:
@@ -131,22 +127,22 @@ def numbers(text: pa.Array, decimal: str | None, *, is_specified: bool) -> np.nd
         found = None if text is None else cast_numbers(text)
     if found is None or is_specified:
         return found
-    return None if has_zeros_in_front(text) or loses_digits(text, found) else found
+    return None if has_leading_zeros(text) or loses_digits(text, found) else found
 
 
 def with_points(text: pa.Array, decimal: str) -> pa.Array | None:
-    """Write numbers with a decimal point and nothing between thousands; None where one has other signs."""
-    between = other(decimal)
-    is_parted = pc.match_substring(text, between)
-    if is_parted.true_count:
-        if not are_numbers(text.filter(is_parted), decimal):
+    """Replace the decimal sign by a point and remove thousands separators. Return None for other text."""
+    separator = other_sign(decimal)
+    is_grouped = pc.match_substring(text, separator)
+    if is_grouped.true_count:
+        if not are_numbers(text.filter(is_grouped), decimal):
             return None
-        text = pc.replace_substring(text, between, "")
+        text = pc.replace_substring(text, separator, "")
     return text if decimal == POINT else pc.replace_substring(text, decimal, POINT)
 
 
-def has_zeros_in_front(text: pa.Array) -> bool:
-    """Whether digits begin with 0 somewhere."""
+def has_leading_zeros(text: pa.Array) -> bool:
+    """Return whether some value has a 0 before other digits."""
     starts = pc.starts_with(text, "0")
     if not starts.true_count:
         return False
@@ -154,7 +150,7 @@ def has_zeros_in_front(text: pa.Array) -> bool:
 
 
 def loses_digits(text: pa.Array, found: np.ndarray) -> bool:
-    """Whether some whole number has other digits as float64."""
+    """Return whether some whole number is not exact as float64."""
     is_large = np.abs(found) > LARGEST_EXACT
     if not is_large.any():
         return False
@@ -166,7 +162,7 @@ def loses_digits(text: pa.Array, found: np.ndarray) -> bool:
 
 
 def cast_numbers(text: pa.Array) -> np.ndarray | None:
-    """Convert text as Arrow reads numbers, or return None."""
+    """Convert text to numbers by Arrow, or return None."""
     try:
         return pc.cast(text, pa.float64()).to_numpy(zero_copy_only=False)
     except pa.ArrowInvalid:
@@ -174,7 +170,7 @@ def cast_numbers(text: pa.Array) -> np.ndarray | None:
 
 
 def booleans(text: pa.Array) -> pa.Array | None:
-    """Convert text to booleans: true and false in any case, or 1 and 0."""
+    """Convert text to booleans: true and false in upper or lower case, or 1 and 0."""
     lowered = pc.utf8_lower(cleaned(text))
     if not pc.all(pc.is_in(lowered.drop_null(), pa.array([*TRUE, *FALSE])), min_count=0).as_py():
         return None
@@ -183,15 +179,15 @@ def booleans(text: pa.Array) -> pa.Array | None:
 
 
 def cast_dates(text: pa.Array, zone: str | None = None) -> pa.Array | None:
-    """Convert text as Arrow reads dates, or return None."""
+    """Convert text to dates by Arrow, or return None."""
     try:
         return pc.cast(pc.cast(cleaned(text), pa.timestamp("us", zone)), pa.timestamp("us"))
     except pa.ArrowInvalid:
         return None
 
 
-def dates_written(form: str) -> Convert:
-    """Return the way from text to dates that are written in one form."""
+def date_converter(form: str) -> Convert:
+    """Return a function that converts text to dates in one format."""
 
     def convert(text: pa.Array) -> pa.Array | None:
         text = cleaned(text)
@@ -206,9 +202,9 @@ def dates_written(form: str) -> Convert:
 
 
 def categories(text: pa.Array) -> pa.Array:
-    """Encode text as codes and distinct values, or return it if most are distinct, to take less memory.
+    """Encode text as codes and distinct values if that takes less memory.
 
-    Words for missing values stand in quotes here, so they are text.
+    Words for missing values are in quotes here, so they are text.
     """
     text = cleaned(text, BLANK)
     encoded = text.dictionary_encode()
@@ -216,7 +212,7 @@ def categories(text: pa.Array) -> pa.Array:
 
 
 def narrowed(values: np.ndarray) -> np.ndarray:
-    """Return numbers in the smallest dtype of integers that holds them all, or as they are.
+    """Return numbers in the smallest integer dtype that holds all of them, or unchanged.
 
     Examples
     --------
@@ -241,12 +237,12 @@ class DecimalSign:
     Parameters
     ----------
     sign : {".", ",", None}
-        The other one may stand between thousands. None is a point, and nothing between thousands, for as long
-        as no value has a comma.
+        The other sign may separate thousands. None is a point without a thousands separator, which is valid
+        until a value has a comma.
     is_proved : bool, default=False
-        Whether some value can be read with this sign only, or somebody has specified it.
+        Whether some value can only be read with this sign, or the user specified it.
     doubtful : mapping of str to str
-        The columns that may as well have the other sign, each with one of its values.
+        The columns that can be read with either sign, each with one of its values.
     """
 
     sign: str | None
@@ -259,18 +255,18 @@ def find_sign(
 ) -> DecimalSign:
     """Find the decimal sign of a file.
 
-    A value such as `0,125` or `1.234,5` proves the sign of its column, and most of the columns that prove one
-    that of the file. `1,125` proves nothing: it is read as in the fit, or else as a decimal.
+    A value such as `0,125` or `1.234,5` proves the sign of its column. The sign that most columns prove is
+    the sign of the file. `1,125` proves nothing: it has the sign of the fit, or a decimal comma.
 
     Parameters
     ----------
     columns : mapping of str to pyarrow.Array
         The text of columns that may hold numbers.
     specified : container of str
-        The columns that must hold numbers, so that no value is a name.
+        The columns that must hold numbers, so that their values are not names.
     delimiter : str
     known : {".", ",", None}
-        The sign in the fit of the model that reads the file.
+        The sign in the training table of the model that reads the file.
 
     Examples
     --------
@@ -279,10 +275,10 @@ def find_sign(
     >>> find_sign({"w": pa.array(["1,125"]), "v": pa.array(["37.5"])}, (), ";", None)
     DecimalSign(sign='.', is_proved=True, doubtful={'w': '1,125'})
     """
-    seen = {name: look_at(text, is_specified=name in specified) for name, text in columns.items()}
-    proofs = Counter(each.possible for each in seen.values() if len(each.possible) == 1)
-    unclear = {name: each for name, each in seen.items() if each.written and each.possible == POINT + COMMA}
-    # Where commas separate the values, a point does not stand between thousands.
+    found = {name: find_signs(text, is_specified=name in specified) for name, text in columns.items()}
+    proofs = Counter(each.possible for each in found.values() if len(each.possible) == 1)
+    unclear = {name: each for name, each in found.items() if each.written and each.possible == POINT + COMMA}
+    # In a file with commas between values, a point does not separate thousands.
     is_point = delimiter == COMMA and any(POINT in each.written for each in unclear.values())
     expected = POINT if known and is_point else known
     sign: str | None
@@ -297,22 +293,22 @@ def find_sign(
     return DecimalSign(sign, bool(proofs), {} if sign in (None, known) else doubtful)
 
 
-class Seen(NamedTuple):
-    """The signs by which all values of a column are numbers, those in some value, and such a value."""
+class Signs(NamedTuple):
+    """The signs with which all values of a column are numbers, the signs in its values, and such a value."""
 
     possible: str
     written: str
     example: str
 
 
-def look_at(text: pa.Array, *, is_specified: bool = False) -> Seen:
-    """Look which decimal signs the values of a column may have.
+def find_signs(text: pa.Array, *, is_specified: bool = False) -> Signs:
+    """Find the decimal signs that the values of a column may have.
 
     Examples
     --------
-    >>> [look_at(pa.array(each)).possible for each in (["1,5"], ["0.125"], ["1.234.567", "12.000"])]
+    >>> [find_signs(pa.array(each)).possible for each in (["1,5"], ["0.125"], ["1.234.567", "12.000"])]
     [',', '.', ',']
-    >>> [look_at(pa.array(each)).possible for each in (["1,125", "7"], ["212.555.123", "212.555.987"])]
+    >>> [find_signs(pa.array(each)).possible for each in (["1,125", "7"], ["212.555.123", "212.555.987"])]
     ['.,', '']
     """
     filled = cleaned(text).drop_null()
@@ -323,31 +319,31 @@ def look_at(text: pa.Array, *, is_specified: bool = False) -> Seen:
         for sign in (POINT, COMMA)
         if are_numbers(filled, sign) and (is_specified or not are_names(signed, sign, len(filled)))
     ]
-    return Seen("".join(possible), "".join(written), signed[0].as_py() if len(signed) else "")
+    return Signs("".join(possible), "".join(written), signed[0].as_py() if len(signed) else "")
 
 
 def are_numbers(values: pa.Array, sign: str) -> bool:
-    """Whether all values are numbers with a decimal sign."""
+    """Return whether all values are numbers with this decimal sign."""
     return bool(pc.all(pc.match_substring_regex(values, number_form(sign)), min_count=0).as_py())
 
 
 def number_form(sign: str) -> str:
-    """Return how numbers with a decimal sign are written; thousands never begin with 0."""
-    between = re.escape(other(sign))
-    return rf"^[+-]?(\d+|[1-9]\d{{0,2}}({between}\d{{3}})+)?({re.escape(sign)}\d*)?([eE][+-]?\d+)?$"
+    """Return the regular expression of numbers with a decimal sign. Grouped thousands never begin with 0."""
+    separator = re.escape(other_sign(sign))
+    return rf"^[+-]?(\d+|[1-9]\d{{0,2}}({separator}\d{{3}})+)?({re.escape(sign)}\d*)?([eE][+-]?\d+)?$"
 
 
 def are_names(signed: pa.Array, sign: str, n_values: int) -> bool:
-    """Whether values may as well be names with signs in them, as telephone numbers are.
+    """Return whether values may be names with signs in them, such as telephone numbers.
 
-    All of them have the same number of signs between thousands, more than one, and no decimal sign.
+    All of them have the same number of thousands separators, at least two, and no decimal sign.
     """
     if len(signed) == 0 or len(signed) < n_values or pc.match_substring(signed, sign).true_count:
         return False
-    bounds = pc.min_max(pc.count_substring(signed, other(sign))).as_py()
+    bounds = pc.min_max(pc.count_substring(signed, other_sign(sign))).as_py()
     return bool(bounds["min"] == bounds["max"] > 1)
 
 
-def other(sign: str) -> str:
-    """Return the sign that may stand between thousands."""
+def other_sign(sign: str) -> str:
+    """Return the sign that may separate thousands."""
     return COMMA if sign == POINT else POINT

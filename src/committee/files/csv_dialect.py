@@ -1,7 +1,7 @@
-"""How a CSV file is written: its encoding, delimiter, quotes and header.
+"""Detect the encoding, delimiter, quotes and header of a CSV file.
 
-In: the first bytes of a file, and a `CSVForm` with what is known. Out: a `Dialect`, by which Arrow reads the
-whole of it.
+In: the first bytes of a file, and a `CSVForm` with what the user specified. Out: a `Dialect`, with which
+Arrow reads the whole file.
 """
 
 from __future__ import annotations
@@ -17,32 +17,32 @@ from committee.files.opened_file import HEAD_BYTES, decoded, encoding_of
 from committee.files.table_error import BadTable
 
 DELIMITERS = (",", ";", "\t", "|")
-# Lines that are looked at.
+# The number of lines that detection uses.
 N_LINES = 100
-# The name of a column whose name is empty, by its place: as pandas calls it, which writes its index so.
+# The name of a column with an empty name, by its position. pandas writes its index as such a column.
 UNNAMED = "Unnamed: {}"
-# What Excel puts before the header to specify the delimiter.
+# Excel can write this line before the header to specify the delimiter.
 STATED_DELIMITER = re.compile(r'"?sep=(.)"?', re.IGNORECASE)
 NUMBER_FORMS = tuple(re.compile(number_form(sign)) for sign in (POINT, COMMA))
 INFINITE = ("inf", "+inf", "-inf", "infinity")
-# How a line begins that is not a row, unless it has as many values as the rows.
+# The beginning of a comment line. A line with as many values as the rows is not a comment.
 COMMENT = "#"
 
 
 @dataclass(frozen=True)
 class CSVForm:
-    """What is known of how a CSV file is written; None is found.
+    """The form of a CSV file, as far as the user specifies it. None is detected.
 
     Parameters
     ----------
     encoding, delimiter : str, default=None
     header : bool, default=None
-        Whether the first row holds the names of the columns. None looks: a row of numbers and missing values
-        does not.
+        Whether the first row contains the names of the columns. If None, a row of numbers and missing values
+        is not a header.
     decimal : {".", ","}, default=None
         The decimal sign.
     known_decimal : {".", ","}, default=None
-        The decimal sign in the fit of a model, for files that could be read with either.
+        The decimal sign in the training table of a model, for files that can be read with either sign.
     """
 
     encoding: str | None = None
@@ -57,26 +57,26 @@ AS_FOUND = CSVForm()
 
 @dataclass(frozen=True)
 class Dialect:
-    r"""How a CSV file is written.
+    r"""The form of a CSV file.
 
     Parameters
     ----------
     encoding : str
-        As Python calls it.
+        The name of the encoding in Python.
     delimiter : str
     quote : str
     escape : str or None
-        What stands before a quote inside quotes, if it is not another quote.
+        The character that escapes a quote inside quotes. None if quotes are doubled.
     decimal : {".", ",", None}
-        Of numbers; None where the first rows show it.
+        The decimal sign. None if it has to be inferred from the values.
     names : tuple of str
-        Of the columns.
+        The names of the columns.
     n_skipped : int, default=0
-        Lines at the start that are empty or comments.
+        The number of empty lines and comments at the start.
     has_header : bool, default=False
-        Whether the first row holds the names.
+        Whether the first row contains the names.
     is_spaced : bool, default=False
-        Whether blanks stand before quotes.
+        Whether there are blanks before quotes.
 
     Examples
     --------
@@ -95,20 +95,20 @@ class Dialect:
     is_spaced: bool = False
 
     def parsed(self, lines: Iterable[str]) -> Iterator[list[str]]:
-        """Parse lines to rows of values, without the blanks before them."""
+        """Parse lines to rows of values, without the blanks before values."""
         return parsed(lines, self.delimiter, self.quote, self.escape)
 
 
 def sniff(name: str, head: bytes, form: CSVForm = AS_FOUND) -> Dialect:
-    """Find out how a file is written.
+    """Detect the form of a file.
 
     Parameters
     ----------
     name : str
-        Of the file, for messages.
+        The name of the file, for messages.
     head : bytes
     form : CSVForm
-        What is given is not looked for.
+        The parts of the form that are not detected.
 
     Returns
     -------
@@ -139,7 +139,7 @@ def sniff(name: str, head: bytes, form: CSVForm = AS_FOUND) -> Dialect:
     has_header = not are_values(first) if form.header is None else form.header
     names = names_of(first if has_header else [""] * len(first), UNNAMED if has_header else "x{}")
     check_names(name, names)
-    # Where a comma separates the values, the decimal sign is a point.
+    # In a file with commas between values, the decimal sign is a point.
     is_point = delimiter == COMMA and form.known_decimal != COMMA
     return Dialect(
         encoding,
@@ -155,7 +155,7 @@ def sniff(name: str, head: bytes, form: CSVForm = AS_FOUND) -> Dialect:
 
 
 def whole_lines(text: str, is_cut: bool) -> list[str]:
-    r"""Return the first lines that are not empty; of a text that is cut, without the last one.
+    r"""Return the first lines that are not empty. Skip the last line of a text that is cut off.
 
     Examples
     --------
@@ -167,7 +167,7 @@ def whole_lines(text: str, is_cut: bool) -> list[str]:
 
 
 def lines_of(text: str) -> list[str]:
-    r"""Split a text into lines; only these signs break lines in a table.
+    r"""Split a text into lines. Unlike `str.splitlines`, break lines only at \n, \r and \r\n.
 
     Examples
     --------
@@ -178,14 +178,14 @@ def lines_of(text: str) -> list[str]:
 
 
 def is_comment(line: str) -> bool:
-    """Whether a line may be a comment."""
+    """Return whether a line may be a comment."""
     return line.lstrip().startswith(COMMENT)
 
 
 def comments_before(lines: list[str], rows: list[list[str]], delimiter: str) -> int:
     """Count the first lines that are comments.
 
-    The last of them may be the header: it has as many values as the rows, and the row after it is not one.
+    The last of them is the header if it has as many values as the rows, and the first row is not a header.
 
     Examples
     --------
@@ -203,7 +203,7 @@ def comments_before(lines: list[str], rows: list[list[str]], delimiter: str) -> 
 
 
 def has_header_first(rows: list[list[str]]) -> bool:
-    """Whether a number stands below a word of the first row.
+    """Return whether the second row has a number below a word of the first row.
 
     Examples
     --------
@@ -217,7 +217,7 @@ def has_header_first(rows: list[list[str]]) -> bool:
 
 
 def position_of(number: int, text: str) -> int:
-    r"""Return the position of a line in a text by its number among those that are not empty.
+    r"""Return the position of a line in a text by its number among the lines that are not empty.
 
     Examples
     --------
@@ -229,7 +229,7 @@ def position_of(number: int, text: str) -> int:
 
 
 def quote_of(lines: list[str]) -> str:
-    """Find the quote of a file: ' if most lines have a value in such quotes and none has ", else "."""
+    """Find the quote of a file: ' if most lines have a value in such quotes and none has ", otherwise "."""
     if any('"' in line for line in lines):
         return '"'
     in_single = sum(bool(re.search(r"(^|[,;\t|]) *'[^']*' *($|[,;\t|])", line)) for line in lines)
@@ -237,9 +237,9 @@ def quote_of(lines: list[str]) -> str:
 
 
 def escape_of(text: str, quote: str) -> str | None:
-    r"""Find what stands before a quote inside quotes, if it is not another quote.
+    r"""Find the character that escapes a quote inside quotes, None if quotes are doubled.
 
-    Before the quote that ends a value, as of a folder in Windows, a backslash is a backslash.
+    A backslash before the last quote of a value, such as a folder in Windows, is not an escape.
 
     Examples
     --------
@@ -253,10 +253,10 @@ def escape_of(text: str, quote: str) -> str | None:
 
 
 def delimiter_of(lines: list[str], quote: str, escape: str | None) -> str:
-    """Find what separates the values.
+    """Find the delimiter.
 
-    It is the delimiter by which most rows have one number of values, with the fewest other delimiters in
-    them, and of those the one with most values.
+    With the right delimiter, most rows have the same number of values. Among such delimiters, choose the one
+    whose values contain the fewest other delimiters, then the one with the most values.
 
     Examples
     --------
@@ -279,7 +279,7 @@ def delimiter_of(lines: list[str], quote: str, escape: str | None) -> str:
 
 
 def share_of_plain(rows: list[list[str]], delimiter: str) -> float:
-    """Return the share of the values that are numbers or have no other delimiter in them.
+    """Return the share of values that are numbers or contain no other delimiter.
 
     Examples
     --------
@@ -292,7 +292,7 @@ def share_of_plain(rows: list[list[str]], delimiter: str) -> float:
 
 
 def check_delimiter(delimiter: str) -> None:
-    """Raise for what cannot separate values.
+    """Raise unless a text can separate values.
 
     Examples
     --------
@@ -306,7 +306,7 @@ def check_delimiter(delimiter: str) -> None:
 
 
 def parsed(lines: Iterable[str], delimiter: str, quote: str, escape: str | None) -> Iterator[list[str]]:
-    """Parse lines to rows of values, without the blanks before them."""
+    """Parse lines to rows of values, without the blanks before values."""
     return csv.reader(
         lines,
         delimiter=delimiter,
@@ -318,7 +318,7 @@ def parsed(lines: Iterable[str], delimiter: str, quote: str, escape: str | None)
 
 
 def records_of(lines: list[str], delimiter: str, quote: str, escape: str | None) -> list[list[str]]:
-    """Parse lines without their line breaks; return no row if a value is longer than any can be."""
+    """Parse lines without line breaks to rows. Return no rows if a value is too long for the parser."""
     try:
         return [row for row in parsed((f"{line}\n" for line in lines), delimiter, quote, escape) if row]
     except csv.Error:
@@ -326,20 +326,20 @@ def records_of(lines: list[str], delimiter: str, quote: str, escape: str | None)
 
 
 def is_spaced(text: str, delimiter: str, quote: str) -> bool:
-    """Whether blanks stand before quotes.
+    """Return whether there are blanks before quotes.
 
     Examples
     --------
     >>> [is_spaced(text, ",", '"') for text in ('1, "a, b"', '1, ""', '1, a "b"', '1,"a"')]
     [True, True, False, False]
     """
-    after = re.escape(delimiter)
-    begun = rf"(?:^|{after}) +{quote}(?:[^{quote}]|{quote} *(?:{after}|\r?$))"
-    return delimiter != " " and re.search(begun, text, re.MULTILINE) is not None
+    separator = re.escape(delimiter)
+    spaced = rf"(?:^|{separator}) +{quote}(?:[^{quote}]|{quote} *(?:{separator}|\r?$))"
+    return delimiter != " " and re.search(spaced, text, re.MULTILINE) is not None
 
 
 def check_names(name: str, names: Sequence[str]) -> None:
-    """Raise if two columns have one name."""
+    """Raise if two columns have the same name."""
     positions: dict[str, int] = {}
     for position, each in enumerate(names, start=1):
         if each in positions:
@@ -349,12 +349,12 @@ def check_names(name: str, names: Sequence[str]) -> None:
 
 
 def names_of(written: list[str], unnamed: str) -> tuple[str, ...]:
-    """Return the names of columns; those that have none are named by their places."""
+    """Return the names of columns. A column without a name is named by its position."""
     return tuple(each or unnamed.format(position) for position, each in enumerate(written))
 
 
 def are_values(first: list[str]) -> bool:
-    """Whether a first row holds numbers and missing values rather than names.
+    """Return whether a first row contains numbers and missing values instead of names.
 
     Examples
     --------
@@ -362,17 +362,17 @@ def are_values(first: list[str]) -> bool:
     (True, False, False)
     """
     if first == ["", *map(str, range(len(first) - 1))]:
-        return False  # so pandas writes the names of its index, and of columns that have none
+        return False  # pandas writes an index, and columns without names, with such a header
     return any(map(is_number, first)) and all(map(is_value, first))
 
 
 def is_value(cell: str) -> bool:
-    """Whether a cell holds a number, or a word for a missing one."""
+    """Return whether a cell is a number or a missing value."""
     return is_number(cell) or cell.strip() in MISSING_UNLESS_TEXT
 
 
 def is_number(cell: str) -> bool:
-    """Whether a cell holds a number, with a decimal point or comma.
+    """Return whether a cell is a number, with a decimal point or comma.
 
     Examples
     --------

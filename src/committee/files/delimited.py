@@ -1,9 +1,8 @@
-"""Rows of text with a delimiter, as CSV and ARFF have them, become columns of values.
+"""Convert rows of text with a delimiter, from CSV and ARFF, to columns of values.
 
-In: a file and its `Dialect`. Out: `Gathered` columns. A column is what its first values are, until a later
-value is not. Numbers that were read cannot be turned back into their text, so such a column is read again
-from the file as categories. That costs a second pass over the file for it, and keeps the text of all others
-out of the memory.
+In: a file and its `Dialect`. Out: a `Gathering` of columns. The first values of a column decide its kind. If
+a later value is of another kind, the column is read again from the file as categories, because numbers do not
+keep their text. This second pass is rare, and the text of the other columns is never in memory.
 """
 
 from __future__ import annotations
@@ -35,15 +34,15 @@ from committee.files.column_kinds import (
     cleaned,
     converters,
     find_sign,
-    look_at,
+    find_signs,
     narrowed,
-    other,
+    other_sign,
 )
 from committee.files.csv_dialect import Dialect, lines_of
 from committee.files.opened_file import OpenedFile, WrongEncoding, decoding
 from committee.files.table_error import BadTable, some
 
-# Arrow reads some dozens of blocks ahead. A block of few rows costs more time, and it must hold one at least.
+# Arrow reads dozens of blocks ahead. A block needs at least one row, and blocks of few rows are slow.
 BLOCK_BYTES = 2**21
 BYTES_OF_A_COLUMN = 512
 LARGEST_SHOWN = 60
@@ -58,13 +57,13 @@ class Delimited:
     file : OpenedFile
     dialect : Dialect
     start : int, default=0
-        The bytes before the first row.
+        The number of bytes before the first row.
     comment : str, default="#"
-        How a line begins that is not a row.
+        The beginning of a comment line.
     title : str, default="CSV"
-        What such a file is called.
+        The name of the format in error messages.
     keeps_empty : bool, default=True
-        Whether an empty line is a row without a value, if there is one column.
+        Whether an empty line is a row with a missing value, if there is only one column.
     """
 
     file: OpenedFile
@@ -76,14 +75,14 @@ class Delimited:
 
     @contextlib.contextmanager
     def rewritten(self, parse: Callable[[Iterable[str]], Iterable[list[str]]]) -> Iterator[Delimited]:
-        """Copy rows to a temporary file, for Arrow takes quotes behind blanks for a part of the value.
+        """Copy the rows to a temporary file without blanks before quotes, which Arrow cannot parse.
 
-        Line breaks stay where they are, so that errors name the same lines.
+        The copy has the same line breaks, so that errors name the same lines.
 
         Parameters
         ----------
         parse : callable
-            From lines to rows of values.
+            Convert lines to rows of values.
 
         Yields
         ------
@@ -106,13 +105,13 @@ class Delimited:
             yield replace(self, file=OpenedFile(name, Path(copy.name)), dialect=plain, start=0)
 
     def _unquoted(self, row: list[str]) -> list[str]:
-        """Return a row; a comment, and an empty value on its own, get no quotes when they are written."""
+        """Return a row that is written without quotes if it is a comment or a single empty value."""
         if row and row[0].startswith(self.comment) and len(row) != len(self.dialect.names):
             return [self.comment] * len(row)
         return [] if row == [""] else row
 
     def batches(self, names: list[str]) -> Generator[pa.RecordBatch]:
-        """Read some columns as batches of text, from the first row to the last; a row too long is an error.
+        """Read some columns as batches of text. Raise if a row has too few or too many values.
 
         Parameters
         ----------
@@ -122,13 +121,13 @@ class Delimited:
         ------
         pyarrow.RecordBatch
         """
-        dialect, faults = self.dialect, list[pa.csv.InvalidRow]()
+        dialect, wrong_rows = self.dialect, list[pa.csv.InvalidRow]()
 
         def on_wrong_row(row: pa.csv.InvalidRow) -> str:
             text = row.text.strip()
             if not text or text.startswith(self.comment):
                 return "skip"
-            faults.append(row)
+            wrong_rows.append(row)
             return "error"
 
         read = pa.csv.ReadOptions(
@@ -159,22 +158,22 @@ class Delimited:
                 with pa.csv.open_csv(stream, read, parse, convert) as reader:
                     yield from reader
             except pa.ArrowInvalid as error:
-                raise self._error(" ".join(str(error).split()), faults) from error
+                raise self._error(" ".join(str(error).split()), wrong_rows) from error
 
-    def _error(self, reason: str, faults: list[pa.csv.InvalidRow]) -> BadTable:
-        """Say in one line why rows cannot be read."""
+    def _error(self, reason: str, wrong_rows: list[pa.csv.InvalidRow]) -> BadTable:
+        """Return the error for rows that cannot be read."""
         if "UTF8" in reason:
             return WrongEncoding(self.file.name, self.dialect.encoding)
         if "Empty CSV file" in reason:
             return BadTable(f"{self.file.name} has no rows.")
-        fault = self._fault(faults[0]) if faults else reason.removeprefix("CSV parse error: ")
+        problem = self._describe(wrong_rows[0]) if wrong_rows else reason.removeprefix("CSV parse error: ")
         return BadTable(
             f"{self.file.name} cannot be read as {self.title} with {self.dialect.delimiter!r} between "
-            f"values: {fault}."
+            f"values: {problem}."
         )
 
-    def _fault(self, row: pa.csv.InvalidRow) -> str:
-        """Say what is wrong with a row. Arrow forgets its line, so the file is read once more."""
+    def _describe(self, row: pa.csv.InvalidRow) -> str:
+        """Describe a wrong row. Arrow does not report its line number, so this reads the file again."""
         text = row.text.strip()
         first, *_ = lines_of(text)
         with self.file.stream() as stream:
@@ -192,11 +191,11 @@ class Gathering:
     Parameters
     ----------
     columns : dict of str to pyarrow.Array or pyarrow.ChunkedArray
-        Text is plain where most values are distinct, else codes and values.
+        Text is dictionary-encoded unless most values are distinct.
     decimal : {".", ",", None}
-        The decimal sign of the file; None if it has none.
+        The decimal sign of the file, None if it has none.
     notes : list of str
-        What the user should know of the sign.
+        Messages to the user about the sign.
     """
 
     columns: dict[str, Column]
@@ -211,10 +210,10 @@ def gather(source: Delimited, kinds: Mapping[str, Kinds], known_decimal: str | N
     ----------
     source : Delimited
     kinds : mapping of str to tuple of ColumnKind
-        The columns that are wanted, and what each of them may be. Of several kinds, it is the first that all
-        values have. A value that is not of the only kind is an error.
+        The columns to read, with the possible kinds of each. A column has the first kind that fits all of its
+        values. If there is only one kind, a value of another kind is an error.
     known_decimal : {".", ",", None}
-        The decimal sign in the fit of a model.
+        The decimal sign in the training table of a model.
 
     Returns
     -------
@@ -231,7 +230,7 @@ def gather(source: Delimited, kinds: Mapping[str, Kinds], known_decimal: str | N
     while True:
         columns = gathered(source, kinds, decimal.sign)
         wrong = {name: each.wrong for name, each in columns.items() if each.wrong is not None}
-        # A later value may prove the sign that the first ones have left open.
+        # A later value may prove a sign that the first values do not prove.
         later = decimal if decimal.is_proved else sign_of(wrong)
         if later.sign in (None, decimal.sign):
             break
@@ -241,7 +240,7 @@ def gather(source: Delimited, kinds: Mapping[str, Kinds], known_decimal: str | N
         if each.name in specified:
             raise each.error()
     columns |= gathered(source, {each.name: (ColumnKind.CATEGORY,) for each in mixed}, decimal.sign)
-    # Arrow keeps what it has freed, for the next file.
+    # Arrow keeps freed memory for the next file.
     pa.default_memory_pool().release_unused()
     notes = notes_of_sign(source.file.name, decimal, wrong)
     return Gathering({name: columns.pop(name).array() for name in kinds}, decimal.sign, notes)
@@ -257,68 +256,68 @@ def first_values(source: Delimited, names: list[str]) -> dict[str, pa.Array]:
 
 
 def gathered(source: Delimited, kinds: Mapping[str, Kinds], decimal: str | None) -> dict[str, Gathered]:
-    """Read columns by one decimal sign."""
+    """Read columns with one decimal sign."""
     columns = {name: Gathered(name, each, decimal) for name, each in kinds.items()}
     for batch in source.batches(list(columns)) if columns else ():
         for name, text in zip(batch.schema.names, batch.columns, strict=True):
-            columns[name].take(text)
+            columns[name].append(text)
     return columns
 
 
 def notes_of_sign(name: str, decimal: DecimalSign, wrong: Mapping[str, pa.Array]) -> list[str]:
-    """Report columns that may have the other decimal sign, and those that do have it and are text."""
+    """Report columns that may have the other decimal sign, and columns that are text because they have it."""
     if decimal.sign is None:
         return []
-    between, notes = other(decimal.sign), []
+    separator, notes = other_sign(decimal.sign), []
     if decimal.doubtful:
         value = next(iter(decimal.doubtful.values()))
-        read = value.replace(between, "").replace(decimal.sign, POINT)
+        read = value.replace(separator, "").replace(decimal.sign, POINT)
         notes.append(
             f"{name} has numbers such as {value} in {some(map(repr, decimal.doubtful))}, which are read as "
-            f"{read}. Nothing proves it: pass --decimal {between} if that is wrong."
+            f"{read}. Nothing proves it: pass --decimal {separator} if that is wrong."
         )
     for column, text in wrong.items():
-        seen = look_at(text)
-        if seen.possible == between:
+        found = find_signs(text)
+        if found.possible == separator:
             notes.append(
-                f"Column {column!r} of {name} is read as text: {seen.example} is not a number with the "
-                f"decimal sign {decimal.sign!r}. Pass --decimal {between} if that is the sign of the file, "
-                f"or --types {column}=category if {seen.example} is a name."
+                f"Column {column!r} of {name} is read as text: {found.example} is not a number with the "
+                f"decimal sign {decimal.sign!r}. Pass --decimal {separator} if that is the sign of the file, "
+                f"or --types {column}=category if {found.example} is a name."
             )
     return notes
 
 
 class Gathered:
-    """The values of a column so far.
+    """A column that grows while its file is read.
 
     Parameters
     ----------
     name : str
     kinds : tuple of ColumnKind
-        What it may be.
+        The possible kinds.
     decimal : {".", ",", None}
     """
 
     def __init__(self, name: str, kinds: Kinds, decimal: str | None) -> None:
         self.name, self.kind, self.is_mixed = name, kinds[0], False
-        # The first values that are not numbers, or not of the kind of those before.
+        # The first values that are not numbers, or not of the kind of the values before them.
         self.wrong: pa.Array | None = None
         self._kinds, self._decimal, self._is_guess = kinds, decimal, len(kinds) > 1
-        self._ways = converters(decimal, is_specified=not self._is_guess)
-        self._way: Convert | None = None
+        self._converters = converters(decimal, is_specified=not self._is_guess)
+        self._convert: Convert | None = None
         self._numbers = GrowingArray()
         self._chunks: list[pa.Array] = []
         self._n_missing_first = 0
         self._n_rows = 0
 
-    def take(self, text: pa.Array) -> None:
-        """Take the next values."""
+    def append(self, text: pa.Array) -> None:
+        """Append the next values."""
         if self.is_mixed:
             return
-        if self._way is None and self._are_missing(text):
+        if self._convert is None and self._are_missing(text):
             self._n_missing_first += len(text)
         else:
-            found = self._convert(text)
+            found = self._values(text)
             if found is None:
                 self.is_mixed, self.wrong = True, text
                 self._numbers, self._chunks = GrowingArray(), []
@@ -330,8 +329,8 @@ class Gathered:
         self._n_rows += len(text)
 
     def array(self) -> Column:
-        """Return all values, numbers in as few bytes as they need."""
-        if self._way is None:
+        """Return all values. Numbers have the smallest dtype that holds them."""
+        if self._convert is None:
             return pa.nulls(self._n_rows, pa.float64())
         if self.kind is ColumnKind.NUMBER:
             return pa.array(narrowed(self._numbers.whole()))
@@ -341,41 +340,41 @@ class Gathered:
         return pa.chunked_array([pa.nulls(self._n_missing_first, chunks[0].type), *chunks])
 
     def error(self) -> BadTable:
-        """Return the error for a value that is not of the kind that was asked for."""
+        """Return the error for a value that is not of the specified kind."""
         text: pa.Array = self.wrong
         signs = (self._decimal,) if self._decimal else (POINT, COMMA)
-        ways = [way for sign in signs for way in converters(sign, is_specified=True)[self.kind]]
-        if self.kind is not ColumnKind.NUMBER and self._way is not None:
-            ways = [self._way]
-        wrong = next((i for i in range(len(text)) if all(way(text[i : i + 1]) is None for way in ways)), None)
-        about = f"Column {self.name!r} is to be a {self.kind.value}, and"
+        tried = [convert for sign in signs for convert in converters(sign, is_specified=True)[self.kind]]
+        if self.kind is not ColumnKind.NUMBER and self._convert is not None:
+            tried = [self._convert]
+        cells = (text[i : i + 1] for i in range(len(text)))
+        wrong = next((i for i, cell in enumerate(cells) if all(each(cell) is None for each in tried)), None)
+        about = f"Column {self.name!r} should be a {self.kind.value}, but"
         if wrong is None:
-            return BadTable(f"{about} has several forms. Choose one.")
-        about += f" row {self._n_rows + wrong + 1} has {text[wrong].as_py()!r}"
-        possible = look_at(text[wrong : wrong + 1], is_specified=True).possible
-        if self._decimal and possible == other(self._decimal):
+            return BadTable(f"{about} its values have several formats. Use one of them.")
+        about += f" row {self._n_rows + wrong + 1} contains {text[wrong].as_py()!r}"
+        possible = find_signs(text[wrong : wrong + 1], is_specified=True).possible
+        if self._decimal and possible == other_sign(self._decimal):
             about += f", while the decimal sign is {self._decimal!r}"
             return BadTable(f"{about}. Correct it, or pass --decimal {possible}.")
         return BadTable(f"{about}. Correct it, or leave the cell empty.")
 
     def _are_missing(self, text: pa.Array) -> bool:
-        """Whether no row has a value, whatever the column turns out to be."""
+        """Return whether all values are missing, for every possible kind of the column."""
         words = MISSING_UNLESS_TEXT if self._is_guess or self.kind is not ColumnKind.CATEGORY else BLANK
         return bool(cleaned(text, words).null_count == len(text))
 
-    def _convert(self, text: pa.Array) -> np.ndarray | pa.Array | None:
-        """Return values of the column's kind, or None. The first values of a column decide what it is."""
-        if self._way is not None:
-            return self._way(text)
+    def _values(self, text: pa.Array) -> np.ndarray | pa.Array | None:
+        """Return values of the column's kind, or None. The first values of a column decide the kind."""
+        if self._convert is not None:
+            return self._convert(text)
         for kind in self._kinds:
+            # The rows before are read again: in a column of text, words for missing values may be text.
             if kind is ColumnKind.CATEGORY and self._is_guess and self._n_missing_first:
-                return (
-                    None  # the rows before are read again: among text, words for missing values may be text
-                )
-            for way in self._ways[kind]:
-                found = way(text)
+                return None
+            for convert in self._converters[kind]:
+                found = convert(text)
                 if found is not None:
-                    self.kind, self._way = kind, way
+                    self.kind, self._convert = kind, convert
                     if kind is ColumnKind.NUMBER:
                         self._numbers.append(np.full(self._n_missing_first, np.nan))
                     return found
@@ -385,7 +384,7 @@ class Gathered:
 
 
 class GrowingArray:
-    """Numbers in one piece that grows in its place, so that pieces need not be joined at the end.
+    """An array of numbers that grows in place, so that no concatenation doubles its memory.
 
     Examples
     --------
@@ -401,15 +400,15 @@ class GrowingArray:
         self._n = 0
 
     def append(self, values: np.ndarray) -> None:
-        """Put values at the end."""
+        """Append values."""
         n = self._n + len(values)
         if n > len(self._room):
-            # Memory is moved in its place where the system can do that.
+            # The operating system can often extend the memory without a copy.
             self._room.resize(max(n, len(self._room) + len(self._room) // 4), refcheck=False)
         self._room[self._n : n] = values
         self._n = n
 
     def whole(self) -> np.ndarray:
-        """Return all values; nothing can be put at the end any more."""
+        """Return all values. No more values can be appended."""
         self._room.resize(self._n, refcheck=False)
         return self._room

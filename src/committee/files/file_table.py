@@ -1,6 +1,7 @@
-"""From a file to a frame: columns of numbers, booleans, dates and categories, and what each was taken for.
+"""Read a file to a frame with columns of numbers, booleans, dates and categories.
 
-In: a path, or `-` for the standard input. Out: a `FileTable`, whose frame is an Arrow table.
+In: a path, or `-` for the standard input. Out: a `FileTable`, whose frame is an Arrow table, with the kind
+that was inferred for each column.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from committee.files.opened_file import (
 from committee.files.table_error import BadTable, some, suggestion
 
 ANY_KIND: Kinds = (ColumnKind.NUMBER, ColumnKind.BOOLEAN, ColumnKind.DATE, ColumnKind.CATEGORY)
-# What a target or a group may be: its text stays what it is.
+# The possible kinds of a target or a group. Its text is never read as booleans or dates.
 LABEL: Kinds = (ColumnKind.NUMBER, ColumnKind.CATEGORY)
 
 
@@ -41,20 +42,20 @@ class FileTable:
     Parameters
     ----------
     name : str
-        Of the file.
+        The name of the file.
     frame : pyarrow.Table
         The columns that are used.
     guesses : tuple of Guess
-        What the columns were taken for, those that are left out too.
+        The inferred kinds of all columns, also of those that are not used.
     names : tuple of str
-        Of all columns of the file, but for its `index`.
+        The names of all columns of the file, except its `index`.
     notes : tuple of str
-        What else the user should know.
+        Messages to the user.
     index : tuple of str
-        Columns that are the index of a frame of pandas, which are read only if they are asked for by name.
-        One without a name counts in files only: in a frame, nobody takes it for a column.
+        Columns that are the index of a pandas frame. They are read only if the user names them. For a frame,
+        an index without a name is not in this list.
     decimal : {".", ",", None}
-        The decimal sign, where a comma does not separate the values or somebody has specified the sign.
+        The decimal sign, if a comma does not separate the values or if the user specified the sign.
     """
 
     name: str
@@ -75,23 +76,23 @@ def read_table(
     keep_all: bool = False,
     form: CSVForm = AS_FOUND,
 ) -> FileTable:
-    r"""Read a table from CSV, Parquet, Arrow, Feather, JSON lines or ARFF, packed or not, or take a frame.
+    r"""Read a table from a CSV, Parquet, Arrow, Feather, JSON lines or ARFF file, packed or not, or a frame.
 
     Parameters
     ----------
     table : str, path or frame
-        `-` is the standard input. A frame is one of pandas, polars or Arrow, or streams Arrow data.
+        `-` is the standard input. A frame is from pandas, polars or Arrow, or streams Arrow data.
     types : mapping of str to str, default=None
-        What columns are: "number", "category", "boolean", "date", or "text", "id" and "ignore", which are
-        left out. The types of other columns are guessed.
+        The kinds of columns: "number", "category", "boolean" or "date", or "text", "id" and "ignore" for
+        columns to skip. The kinds of other columns are inferred.
     labels : iterable of str, default=()
-        Columns of labels, such as the target: they are read as numbers or text, and never left out.
+        Columns of labels, such as the target. They are read as numbers or text, and never skipped.
     only : iterable of str, default=None
-        The columns that are wanted; None for all.
+        The columns to read; None for all.
     keep_all : bool, default=False
-        Whether text and ids stay, as categories and numbers.
+        Whether to keep text and ids, as categories and numbers.
     form : CSVForm
-        How CSV is written, where that is not to be found.
+        The form of a CSV file. None in a field means that it is detected.
 
     Returns
     -------
@@ -100,9 +101,9 @@ def read_table(
     Raises
     ------
     BadTable
-        In one line, what is wrong with the table.
+        If the table cannot be read. The message is one line.
     OSError
-        If there is no such file, or it cannot be read.
+        If the file does not exist or cannot be read.
 
     Examples
     --------
@@ -131,7 +132,7 @@ def read_table(
 
 
 def read_csv(file: OpenedFile, head: bytes, wanted: Wanted, form: CSVForm) -> FileTable:
-    """Read CSV, in another encoding if bytes far behind its start are not of the one that was found."""
+    """Read CSV. Try other encodings if later bytes are invalid in the encoding of the first bytes."""
     dialect = sniff(file.name, head, form)
     kinds = wanted.kinds(dialect.names, file.name)
     for other in () if form.encoding else encodings_after(dialect.encoding):
@@ -148,7 +149,7 @@ def read_csv(file: OpenedFile, head: bytes, wanted: Wanted, form: CSVForm) -> Fi
     if not dialect.has_header:
         notes.append(f"{file.name} has no header: its columns are called {dialect.names[0]} and so on.")
     table = wanted.table(file.name, dialect.names, gathering.columns)
-    # Between commas a point needs no proof, and proves nothing of other files.
+    # With commas between values, a point is certain, and proves nothing about other files.
     is_plain = form.decimal is None and dialect.decimal == POINT
     return replace(table, notes=tuple(notes), decimal=None if is_plain else gathering.decimal)
 
@@ -156,14 +157,14 @@ def read_csv(file: OpenedFile, head: bytes, wanted: Wanted, form: CSVForm) -> Fi
 def gather_csv(
     file: OpenedFile, dialect: Dialect, kinds: Mapping[str, Kinds], known_decimal: str | None
 ) -> Gathering:
-    """Read columns of CSV, from a copy if Arrow would take quotes behind blanks for a part of a value."""
+    """Read columns of CSV. Rewrite a file with blanks before quotes, which Arrow cannot parse."""
     rows = Delimited(file, dialect)
     with rows.rewritten(dialect.parsed) if dialect.is_spaced else contextlib.nullcontext(rows) as plain:
         return gather(plain, kinds, known_decimal)
 
 
 def read_arff(file: OpenedFile, wanted: Wanted) -> FileTable:
-    """Read ARFF, whose header has the types; those of strings and dates are guessed."""
+    """Read ARFF. Its header has the types, except those of strings and dates, which are inferred."""
     header = arff.read_header(file)
     kinds = wanted.kinds(header.names, file.name)
     for name, kind in header.kinds.items():
@@ -174,9 +175,9 @@ def read_arff(file: OpenedFile, wanted: Wanted) -> FileTable:
 
 
 def read_typed(where: str, schema: pa.Schema, read: typed_formats.Read, wanted: Wanted) -> FileTable:
-    """Read columns that have types, without the index of pandas."""
+    """Read columns that have types, without the index of a pandas frame."""
     check_names(where, schema.names)
-    index = tuple(name for name in typed_formats.index_in(schema) if not wanted.asks_for(name))
+    index = tuple(name for name in typed_formats.index_in(schema) if not wanted.names_column(name))
     names = tuple(name for name in schema.names if name not in index)
     kinds = wanted.kinds(names, where)
     columns = {name: typed_formats.converted(name, read(name), kinds[name]) for name in kinds}
@@ -184,7 +185,7 @@ def read_typed(where: str, schema: pa.Schema, read: typed_formats.Read, wanted: 
 
 
 def read_frame(frame: Any, wanted: Wanted) -> FileTable:
-    """Take a frame as if it were read from a file.
+    """Read a frame like a file.
 
     Examples
     --------
@@ -205,7 +206,7 @@ def read_frame(frame: Any, wanted: Wanted) -> FileTable:
 
 @dataclass(frozen=True)
 class Wanted:
-    """Which columns of a file are wanted, and as what.
+    """The columns to read from a file, with their kinds.
 
     Parameters
     ----------
@@ -213,7 +214,7 @@ class Wanted:
     labels : frozenset of str
     only : list of str, or None
     keeps_all : bool
-        Whether columns stay that a guess would leave out.
+        Whether to keep columns whose inferred kind a fit does not use.
     """
 
     types: dict[str, ColumnKind]
@@ -221,14 +222,14 @@ class Wanted:
     only: list[str] | None
     keeps_all: bool
 
-    def asks_for(self, name: str) -> bool:
-        """Whether somebody has named a column."""
+    def names_column(self, name: str) -> bool:
+        """Return whether the user named a column."""
         return name in self.labels or name in self.types or name in (self.only or ())
 
     def kinds(self, names: tuple[str, ...], where: str) -> dict[str, Kinds]:
-        """Return what each column that has to be read may be."""
-        for asked in (self.labels, self.types, self.only or ()):
-            require_columns(asked, names, where)
+        """Return the possible kinds of each column to read."""
+        for wanted in (self.labels, self.types, self.only or ()):
+            require_columns(wanted, names, where)
         found: dict[str, Kinds] = {}
         for name in names if self.only is None else self.only:
             if name in self.types and self.types[name].is_used:
@@ -240,7 +241,7 @@ class Wanted:
         return found
 
     def table(self, where: str, names: tuple[str, ...], columns: dict[str, Column]) -> FileTable:
-        """Return the columns that are used, and what all were taken for."""
+        """Return the columns that are used, and the kinds of all columns."""
         if columns and len(next(iter(columns.values()))) == 0:
             raise BadTable(f"{where} has no rows.")
         guesses = [
@@ -264,15 +265,15 @@ class Wanted:
 
 
 def require_columns(wanted: Iterable[str], names: Sequence[str], where: str) -> None:
-    """Raise unless columns are there; the error suggests the name that is most like the missing one.
+    """Raise if some columns are missing. The error suggests the most similar name.
 
     Parameters
     ----------
     wanted : iterable of str
     names : sequence of str
-        The columns that are there.
+        The columns of the table.
     where : str
-        What they are the columns of.
+        The name of the table.
 
     Examples
     --------
@@ -284,10 +285,10 @@ def require_columns(wanted: Iterable[str], names: Sequence[str], where: str) -> 
     committee.files.table_error.BadTable: There are no columns 'prize', 'age' in train.csv. It
     has size, price.
     """
-    known, asked = set(names), list(wanted)
-    missing = [name for name in asked if name not in known]
-    # A column that was found is not the one that a missing name means.
-    others = [name for name in names if name not in set(asked)] or list(names)
+    present, required = set(names), list(wanted)
+    missing = [name for name in required if name not in present]
+    # The user means none of the columns that were found.
+    others = [name for name in names if name not in set(required)] or list(names)
     if len(missing) == 1:
         raise BadTable(f"There is no column {missing[0]!r} in {where}. {suggestion(missing[0], others)}")
     if missing:
@@ -295,7 +296,7 @@ def require_columns(wanted: Iterable[str], names: Sequence[str], where: str) -> 
 
 
 def in_one_piece(column: Column) -> pa.Array:
-    """Return a column without chunks; text as codes and distinct values."""
+    """Return a column without chunks, and text as codes and distinct values."""
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
         column = column.dictionary_encode()
     if isinstance(column, pa.ChunkedArray) and pa.types.is_dictionary(column.type):
@@ -304,7 +305,7 @@ def in_one_piece(column: Column) -> pa.Array:
 
 
 def as_kind(name: str, kind: str | ColumnKind) -> ColumnKind:
-    """Return the kind that a word means."""
+    """Return the kind that a user specified for a column."""
     try:
         return ColumnKind(kind)
     except ValueError as error:
@@ -313,5 +314,5 @@ def as_kind(name: str, kind: str | ColumnKind) -> ColumnKind:
 
 
 def keep_nothing_freed() -> None:
-    """Let Arrow give freed memory back, which its own pools keep. Programs call this, libraries do not."""
+    """Return freed memory to the system, which Arrow's own pools keep. Only programs should call this."""
     pa.set_memory_pool(pa.system_memory_pool())

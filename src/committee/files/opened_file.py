@@ -1,7 +1,7 @@
-"""A file: its unpacked bytes, which can be read from the start as often as needed, its format and encoding.
+"""Open and unpack a file, and detect its format and encoding.
 
-In: a path, or `-` for the standard input. Out: an `OpenedFile`; `format_of` recognises its `Format`, and
-`encoding_of` the encoding of text.
+In: a path, or `-` for the standard input. Out: an `OpenedFile`, whose bytes can be read several times.
+`format_of` detects its `Format`, and `encoding_of` the encoding of text.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ import pyarrow as pa
 
 from committee.files.table_error import BadTable
 
-# Bytes that are read to recognise a file. Where lines are long, more are read, until there are some lines.
+# The number of bytes for detection. If lines are long, more bytes are read until there are some lines.
 HEAD_BYTES, MOST_HEAD_BYTES, LEAST_LINES = 2**20, 2**26, 4
 STANDARD_INPUT = "-"
 
 
 class Format(enum.Enum):
-    """The kinds of file that hold a table, by the names that people use."""
+    """The supported file formats, with their usual names."""
 
     CSV = "CSV"
     PARQUET = "Parquet"
@@ -45,11 +45,11 @@ SUFFIXES = {
     Format.JSON_LINES: (".jsonl", ".ndjson", ".json"),
     Format.ARFF: (".arff",),
 }
-# What Arrow unpacks, by suffix.
+# The compressions that Arrow supports, by suffix.
 PACKINGS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4", ".br": "brotli"}
-# How packed files begin. Files of brotli have no mark.
+# The first bytes of packed files. Brotli has none.
 PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd", b"\x04\x22\x4d\x18": "lz4"}
-# How unpacked files begin. A text is something that we cannot read, and what to do about it.
+# The first bytes of unpacked files. A text describes a format that is not supported, and a way out.
 BEGINNINGS: dict[bytes, Format | str] = {
     b"PAR1": Format.PARQUET,
     b"ARROW1": Format.ARROW,
@@ -64,18 +64,18 @@ BEGINNINGS: dict[bytes, Format | str] = {
     b"\x80\x04": "a Python pickle. Write the table as CSV or Parquet",
     b"\x80\x05": "a Python pickle. Write the table as CSV or Parquet",
 }
-# UTF-16 without a mark has such bytes too.
-NO_TEXT = "no table: it has bytes that no text has. If it is CSV, specify its encoding, such as utf-16-le"
-# How text begins that names its encoding.
+# UTF-16 without a byte-order mark also contains zero bytes.
+BINARY = "not a table: it contains binary data. If it is CSV, specify its encoding, such as utf-16-le"
+# Byte-order marks.
 MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
-    # That of UTF-16 is a part of it.
+    # The mark of UTF-32 begins with the mark of UTF-16, so it is tested first.
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-# Encodings to try for text without a mark, the likely ones first. The last one knows every byte.
+# Encodings to try for text without a mark. The last one can decode every byte.
 ENCODINGS = ("utf-8", "cp1252", "latin-1")
 
 
@@ -86,10 +86,10 @@ class OpenedFile:
     Parameters
     ----------
     name : str
-        For messages.
+        The name for messages.
     path : Path
     packing : str or None
-        How it is packed, as Arrow calls it.
+        The name of the compression in Arrow.
     """
 
     name: str
@@ -98,7 +98,7 @@ class OpenedFile:
 
     @contextlib.contextmanager
     def stream(self) -> Iterator[pa.NativeFile]:
-        """Open the unpacked bytes from the start; bytes that cannot be unpacked are an error in one line."""
+        """Open the unpacked bytes from the start. Raise an error of one line if they cannot be unpacked."""
         try:
             with pa.input_stream(str(self.path), compression=self.packing) as stream:
                 yield stream
@@ -111,7 +111,7 @@ class OpenedFile:
             ) from error
 
     def head(self) -> bytes:
-        """Return the first bytes, unpacked: more of them where lines are long, so that some are whole."""
+        """Return the first unpacked bytes. If lines are long, return more, to include complete lines."""
         with self.stream() as stream:
             head = more = bytes(stream.read(HEAD_BYTES))
             while more and LEAST_LINES * len(cut_line(head)) > len(head) and len(head) < MOST_HEAD_BYTES:
@@ -121,19 +121,19 @@ class OpenedFile:
 
     @contextlib.contextmanager
     def seekable(self) -> Iterator[pa.NativeFile]:
-        """Open the unpacked bytes for formats that are not read from the start to the end."""
+        """Open the unpacked bytes for formats that need random access."""
         with contextlib.ExitStack() as stack:
             path = self.path
             if self.packing is not None:
                 with self.stream() as stream:
                     path = stack.enter_context(copied(stream))
-            # The file is not mapped: whoever changes it meanwhile would end this process.
+            # The file is not mapped into memory: a change of a mapped file can crash the process.
             yield stack.enter_context(pa.OSFile(str(path)))
 
 
 @contextlib.contextmanager
 def open_file(place: str | os.PathLike[str]) -> Iterator[OpenedFile]:
-    """Open a file by its path; the standard input (`-`) and pipes are copied to a temporary file.
+    """Open a file by its path. Copy the standard input (`-`) or a pipe to a temporary file.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ def copied(stream: BinaryIO) -> Iterator[Path]:
 
 
 def cut_line(head: bytes) -> bytes:
-    r"""Return what follows the last line break.
+    r"""Return the bytes after the last line break.
 
     Examples
     --------
@@ -185,17 +185,17 @@ def cut_line(head: bytes) -> bytes:
 
 
 def format_of(name: str, head: bytes, encoding: str | None = None) -> Format:
-    r"""Find the format of a file by its first bytes.
+    r"""Detect the format of a file by its first bytes.
 
-    The suffix decides for text that has no mark of a format: CSV, unless the suffix promises another format.
+    Text without the first bytes of a format is CSV. It is an error if the suffix promises another format.
 
     Parameters
     ----------
     name : str
     head : bytes
-        The first bytes, unpacked.
+        The first unpacked bytes.
     encoding : str, default=None
-        Of text, if it is known.
+        The encoding of text, if it is known.
 
     Returns
     -------
@@ -211,12 +211,12 @@ def format_of(name: str, head: bytes, encoding: str | None = None) -> Format:
     to train.csv.
     """
     found = recognise(head)
-    if found == NO_TEXT and encoding is not None:
+    if found == BINARY and encoding is not None:
         found = recognise(decoder_of(encoding)("replace").decode(head).encode())
     if isinstance(found, str):
         raise BadTable(f"{name} is {found}.")
     promised = format_by_suffix(name)
-    # A header of CSV may begin with the sign of ARFF's comments.
+    # A header of CSV may begin with %, like the comments of ARFF.
     if promised is Format.CSV and found is Format.ARFF and b"@relation" not in head.lower():
         return promised
     if promised not in (None, Format.CSV) and found is Format.CSV:
@@ -250,12 +250,12 @@ def without_packing(name: str) -> PurePath:
 
 
 def recognise(head: bytes) -> Format | str:
-    """Return the format of first bytes, or the words for what we cannot read."""
+    """Return the format of the first bytes, or a description of a format that is not supported."""
     for beginning, meaning in BEGINNINGS.items():
         if head.startswith(beginning):
             return meaning
     if not head.startswith(tuple(mark for mark, _ in MARKS)) and b"\0" in head:
-        return NO_TEXT
+        return BINARY
     text = head.removeprefix(codecs.BOM_UTF8).lstrip()
     lowered = text[:2048].lower()
     if lowered.startswith((b"<!doctype html", b"<html", b"<?xml")):
@@ -271,7 +271,7 @@ def recognise(head: bytes) -> Format | str:
 
 
 def is_json_object(line: bytes) -> bool:
-    """Whether a line is a JSON object, or the beginning of a long one."""
+    """Return whether a line is a JSON object, or the beginning of a long one."""
     try:
         return isinstance(json.loads(line), dict)
     except ValueError:
@@ -279,20 +279,20 @@ def is_json_object(line: bytes) -> bool:
 
 
 class WrongEncoding(BadTable):
-    """Text that is not written in an encoding.
+    """An error for text that is not in an encoding.
 
     Examples
     --------
     >>> print(WrongEncoding("train.csv", "ascii"))
-    train.csv is not written in ascii. Leave the encoding out to have it found.
+    train.csv is not written in ascii. Omit the encoding to detect it.
     """
 
     def __init__(self, name: str, encoding: str) -> None:
-        super().__init__(f"{name} is not written in {encoding}. Leave the encoding out to have it found.")
+        super().__init__(f"{name} is not written in {encoding}. Omit the encoding to detect it.")
 
 
 def encoding_of(head: bytes) -> str:
-    """Find the encoding of first bytes, whose last character may be cut.
+    """Detect the encoding of the first bytes, whose last character may be incomplete.
 
     Examples
     --------
@@ -310,7 +310,7 @@ def encoding_of(head: bytes) -> str:
 
 
 def encodings_after(encoding: str) -> tuple[str, ...]:
-    """Return encodings to try when decoding with the detected one fails; a mark is never second-guessed.
+    """Return encodings to try if the detected one fails. A byte-order mark is never wrong.
 
     Examples
     --------
@@ -321,7 +321,7 @@ def encodings_after(encoding: str) -> tuple[str, ...]:
 
 
 def decoded(name: str, head: bytes, encoding: str) -> str:
-    r"""Decode first bytes, without a mark at the beginning.
+    r"""Decode the first bytes, without a byte-order mark.
 
     Examples
     --------
@@ -329,24 +329,25 @@ def decoded(name: str, head: bytes, encoding: str) -> str:
     'age'
     >>> decoded("train.csv", b"age", "base64")
     Traceback (most recent call last):
-    committee.files.table_error.BadTable: There is no encoding 'base64'. utf-8, latin-1 and utf-16 are some.
+    committee.files.table_error.BadTable: There is no encoding 'base64'. Examples: utf-8, latin-1,
+    utf-16.
     """
     with decoding(name, encoding):
         return decoder_of(encoding)().decode(head).removeprefix("\ufeff")
 
 
 def decoder_of(encoding: str) -> Callable[..., codecs.IncrementalDecoder]:
-    """Return what makes decoders of an encoding of text."""
+    """Return the class of decoders of a text encoding."""
     try:
-        "".encode(encoding)  # some codecs of Python are not for text
+        "".encode(encoding)  # Some codecs of Python are not for text.
         return codecs.getincrementaldecoder(encoding)
     except LookupError as error:
-        raise BadTable(f"There is no encoding {encoding!r}. utf-8, latin-1 and utf-16 are some.") from error
+        raise BadTable(f"There is no encoding {encoding!r}. Examples: utf-8, latin-1, utf-16.") from error
 
 
 @contextlib.contextmanager
 def decoding(name: str, encoding: str) -> Iterator[None]:
-    """Raise an error in one line for text that is not written in an encoding."""
+    """Raise `WrongEncoding` for text that is not in an encoding."""
     try:
         yield
     except UnicodeDecodeError as error:

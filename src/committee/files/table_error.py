@@ -1,4 +1,4 @@
-"""The error for a table that cannot be read, and the names that its message lists."""
+"""Define the error for a table that cannot be read, and list names in its message."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from committee.parameters import nearest_name
 MOST_SHOWN = 8
 
 
-class BadTable(ValueError):  # noqa: N818 - it says what the file is
-    """A file that holds no table, or not the one that was asked for. The message is one line.
+class BadTable(ValueError):  # noqa: N818 - the name describes the file
+    """An error for a file without a table, or without the expected columns. The message is one line.
 
     Examples
     --------
@@ -21,7 +21,7 @@ class BadTable(ValueError):  # noqa: N818 - it says what the file is
 
 
 def suggestion(name: str, names: Sequence[str]) -> str:
-    """Suggest the name that is most like another, or list all names."""
+    """Suggest the most similar name, or list the names."""
     nearest = nearest_name(name, names)
     return f"It has {some(names)}." if nearest is None else f"Did you mean {nearest!r}?"
 

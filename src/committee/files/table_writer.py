@@ -1,4 +1,4 @@
-"""Write a table to a file: CSV, Parquet, Arrow or JSON lines, by the suffix; or to the standard output."""
+"""Write a table to a CSV, Parquet, Arrow or JSON lines file, or to the standard output."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ ROWS_AT_ONCE = 10_000
 
 
 def write_file(frame: pa.Table, place: str | os.PathLike[str], *, as_json: bool = False) -> None:
-    """Write a table, whole or not at all.
+    """Write a table atomically.
 
     Parameters
     ----------
     frame : pyarrow.Table
     place : str or path
-        The suffix says the format; `.gz`, `.bz2`, `.zst`, `.lz4` or `.br` after it packs. `-` is the standard
-        output, as CSV.
+        The suffix specifies the format. A further suffix `.gz`, `.bz2`, `.zst`, `.lz4` or `.br` packs the
+        file. `-` is the standard output, as CSV.
     as_json : bool, default=False
-        Whether the standard output gets JSON lines.
+        Whether to write JSON lines to the standard output.
 
     Raises
     ------
     BadTable
-        If the suffix is of no format that is written.
+        If the suffix does not belong to a supported format.
     OSError
-        If it cannot be written; a file that was there is as it was.
+        If the file cannot be written. An existing file is unchanged.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def write_file(frame: pa.Table, place: str | os.PathLike[str], *, as_json: bool 
 
 
 def check_output(place: str | os.PathLike[str]) -> Format:
-    """Return the format of a file that is to be written; a wrong name is an error before the work is done.
+    """Return the format of an output file. Call it early, so that a wrong name raises before the work.
 
     Examples
     --------
@@ -94,13 +94,13 @@ def write_stream(frame: pa.Table, stream: pa.NativeFile, found: Format, delimite
 
 
 def json_lines(frame: pa.Table) -> Iterator[str]:
-    """Write a table as JSON, a line for each row."""
+    """Yield a table as JSON, one line for each row."""
     for batch in frame.to_batches(max_chunksize=ROWS_AT_ONCE):
         yield "".join(json.dumps(row, default=str, ensure_ascii=False) + "\n" for row in batch.to_pylist())
 
 
 def csv_text(frame: pa.Table) -> Iterator[str]:
-    """Write a table as CSV."""
+    """Yield a table as CSV."""
     for start in range(0, max(frame.num_rows, 1), ROWS_AT_ONCE):
         sink = pa.BufferOutputStream()
         options = pa.csv.WriteOptions(include_header=start == 0)

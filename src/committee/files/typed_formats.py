@@ -1,4 +1,4 @@
-"""Files whose columns have types: Parquet, Arrow and Feather, JSON lines."""
+"""Read files whose columns have types: Parquet, Arrow, Feather and JSON lines."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from committee.files.table_error import BadTable
 
 BLOCK_BYTES = 2**24
 STREAM_START = b"\xff\xff\xff\xff"
-# Numbers of at most 18 digits are numbers of an int64.
+# Every number of at most 18 digits is an int64.
 MOST_DIGITS = 18
-# The names that Arrow gives to an index of pandas without a name.
+# Arrow's names of a pandas index without a name.
 UNNAMED_INDEX = re.compile(r"__index_level_\d+__")
 Read = Callable[[str], pa.ChunkedArray]
 
 
 def index_in(schema: pa.Schema) -> tuple[str, ...]:
-    """Return the columns that were the index of a frame of pandas, by the schema.
+    """Return the columns that were the index of a pandas frame, from the metadata of the schema.
 
     Examples
     --------
@@ -35,15 +35,15 @@ def index_in(schema: pa.Schema) -> tuple[str, ...]:
     """
     try:
         index = (schema.pandas_metadata or {}).get("index_columns", [])
-    except ValueError:  # as in a damaged file
+    except ValueError:  # The file is damaged.
         return ()
-    # An index that counts is an object of JSON, not the name of a column.
+    # The metadata of a `RangeIndex` is a JSON object instead of a name.
     return tuple(name for name in index if isinstance(name, str) and name in schema.names)
 
 
 @contextlib.contextmanager
 def open_columns(file: OpenedFile, found: Format) -> Iterator[tuple[pa.Schema, Read]]:
-    """Open a file of columns; one that cannot be read is an error in one line.
+    """Open a file of columns. Raise an error of one line for a file that cannot be read.
 
     Parameters
     ----------
@@ -54,12 +54,12 @@ def open_columns(file: OpenedFile, found: Format) -> Iterator[tuple[pa.Schema, R
     ------
     schema : pyarrow.Schema
     read : callable
-        From the name of a column to the column.
+        Return a column by its name.
     """
     try:
         with contextlib.ExitStack() as stack:
             if found is Format.PARQUET:
-                # Columns are read one by one, so that text need not fit in memory as text.
+                # Columns are read one by one, so that not all text must fit in memory.
                 parquet = pa.parquet.ParquetFile(stack.enter_context(file.seekable()))
                 schema, read = parquet.schema_arrow, lambda name: parquet.read([name])[name]
             else:
@@ -80,18 +80,18 @@ def read_json_lines(file: OpenedFile) -> pa.Table:
 
 
 def read_arrow(file: OpenedFile, stack: contextlib.ExitStack) -> pa.Table:
-    """Read all columns of Arrow's file format, which is Feather's too, or of its stream format."""
+    """Read all columns of Arrow's file format, also called Feather, or of its stream format."""
     source = stack.enter_context(file.seekable())
     is_stream = source.read(len(STREAM_START)) == STREAM_START
     source.seek(0)
     table = (pa.ipc.open_stream if is_stream else pa.ipc.open_file)(source).read_all()
-    # Arrow trusts what it reads: offsets of a damaged file would lead anywhere.
+    # Arrow does not check the offsets in a file, so a damaged file could make it read other memory.
     table.validate(full=True)
     return table
 
 
 def converted(name: str, column: Column, kinds: Kinds) -> Column:
-    """Convert a column that has a type to one of the kinds that it may be.
+    """Convert a column that has a type to one of its possible kinds.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def converted(name: str, column: Column, kinds: Kinds) -> Column:
 
 
 def plain(column: Column) -> Column:
-    """Convert decimals to numbers, and views of text to text, for Arrow's functions and numpy."""
+    """Convert decimals to numbers, and string views to text, because Arrow and numpy support these."""
     if pa.types.is_decimal(column.type):
         is_exact = column.type.scale == 0 and column.type.precision <= MOST_DIGITS
         return column.cast(pa.int64() if is_exact else pa.float64())
@@ -132,7 +132,7 @@ def plain(column: Column) -> Column:
 
 
 def to_kind(name: str, column: Column, kind: ColumnKind) -> pa.Array:
-    """Convert a column to another kind; codes and values are of the kind of the values."""
+    """Convert a column to another kind. A dictionary has the kind of its values."""
     column = flat(column)
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
@@ -143,15 +143,15 @@ def to_kind(name: str, column: Column, kind: ColumnKind) -> pa.Array:
         return printed(column)
     if is_kind is ColumnKind.CATEGORY:
         text = column.cast(pa.string())
-        for way in converters(POINT, is_specified=True)[kind]:
-            found = way(text)
+        for convert in converters(POINT, is_specified=True)[kind]:
+            found = convert(text)
             if found is not None:
                 return pa.array(found) if kind is ColumnKind.NUMBER else found
-    raise BadTable(f"Column {name!r} is to be a {kind.value} and is a {is_kind.value}. Convert it first.")
+    raise BadTable(f"Column {name!r} should be a {kind.value}, but is a {is_kind.value}. Convert it first.")
 
 
 def printed(column: pa.Array) -> pa.Array:
-    """Convert a column to text: dates as short as they can be, as CSV has them.
+    """Convert a column to text, with dates in their shortest form.
 
     Examples
     --------
