@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from recording_callback import Diary
+from recording_callback import CallLog
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.naive_bayes import GaussianNB
 
@@ -35,11 +35,11 @@ EVERY_FAMILY = pytest.mark.parametrize(
 def test_callbacks_are_notified_of_every_fit_and_receive_the_fitted_committee(
     committee, problem, task, n_tasks
 ):
-    diary = Diary()
-    fitted = committee.set_callbacks(diary).fit(*problem)
+    log = CallLog()
+    fitted = committee.set_callbacks(log).fit(*problem)
     tasks = [f"begin {task}", f"end {task}"] * n_tasks
-    assert diary.lines == ["setup", "begin fit", *tasks, "end fit", "teardown"]
-    np.testing.assert_array_equal(diary.predictions["fit"][-1], fitted.predict(problem[0]))
+    assert log.lines == ["setup", "begin fit", *tasks, "end fit", "teardown"]
+    np.testing.assert_array_equal(log.predictions["fit"][-1], fitted.predict(problem[0]))
     committee.set_callbacks()
 
 
@@ -53,15 +53,15 @@ def test_the_progress_bar_of_scikit_learn_works(committee, problem, task, n_task
 
 
 def test_a_callback_can_end_an_automatic_fit_with_the_finished_members():
-    diary = Diary(last=2)
+    log = CallLog(last=2)
     automatic = CommitteeClassifier(PAIR, cv=2, n_jobs=1, runner="serial", random_state=0)
-    automatic.set_callbacks(diary).fit(*CLASSES)
+    automatic.set_callbacks(log).fit(*CLASSES)
     assert list(automatic.named_estimators_) == ["bayes"]
-    assert diary.lines[-3:] == ["end fold", "end fit", "teardown"]
+    assert log.lines[-3:] == ["end fold", "end fit", "teardown"]
 
 
 def test_a_committee_with_callbacks_can_be_pruned_recombined_and_saved(tmp_path):
-    automatic = CommitteeClassifier(PAIR, cv=2, random_state=0).set_callbacks(Diary()).fit(*CLASSES)
+    automatic = CommitteeClassifier(PAIR, cv=2, random_state=0).set_callbacks(CallLog()).fit(*CLASSES)
     for name, other in {"one": automatic.prune(max_members=1), "mean": automatic.recombine("mean")}.items():
         other.save(tmp_path / f"{name}.committee")
         saved = load(tmp_path / f"{name}.committee")
@@ -69,7 +69,7 @@ def test_a_committee_with_callbacks_can_be_pruned_recombined_and_saved(tmp_path)
 
 
 def test_a_failing_fit_tears_down_its_callbacks():
-    diary = Diary()
+    log = CallLog()
     with pytest.raises(ValueError, match="max_depth"):
-        VotingClassifier([("bad", DecisionTreeClassifier(max_depth=0))]).set_callbacks(diary).fit(*CLASSES)
-    assert diary.lines[-1] == "teardown"
+        VotingClassifier([("bad", DecisionTreeClassifier(max_depth=0))]).set_callbacks(log).fit(*CLASSES)
+    assert log.lines[-1] == "teardown"

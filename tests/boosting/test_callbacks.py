@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from recording_callback import Diary
+from recording_callback import CallLog
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 
 from committee import GradientBoostingClassifier, GradientBoostingRegressor, LogitBoostClassifier
@@ -20,17 +20,17 @@ CANCER = load_breast_cancer(return_X_y=True)
     ],
 )
 def test_callbacks_are_told_of_every_round_and_get_the_model_so_far(booster, problem):
-    diary = Diary()
-    fitted = booster.set_callbacks(diary).fit(*problem)
+    log = CallLog()
+    fitted = booster.set_callbacks(log).fit(*problem)
     rounds = ["begin round", "end round"] * 4
-    assert diary.lines == ["setup", "begin fit", *rounds, "end fit", "teardown"]
-    for model, stage in zip(diary.predictions["round"], fitted.staged_predict(problem[0]), strict=True):
+    assert log.lines == ["setup", "begin fit", *rounds, "end fit", "teardown"]
+    for model, stage in zip(log.predictions["round"], fitted.staged_predict(problem[0]), strict=True):
         np.testing.assert_array_equal(model, stage)
 
 
 def test_a_callback_may_end_the_fit():
     X, y = CANCER
-    stopped = GradientBoostingClassifier(50, random_state=0).set_callbacks(Diary(last=3)).fit(X, y)
+    stopped = GradientBoostingClassifier(50, random_state=0).set_callbacks(CallLog(last=3)).fit(X, y)
     assert stopped.n_iter_ == 3
     assert len(stopped.train_score_) == 4
     np.testing.assert_array_equal(
@@ -43,25 +43,25 @@ def test_a_callback_may_end_the_fit():
 def test_a_warm_start_tells_of_its_own_rounds_only():
     X, y = CANCER
     booster = GradientBoostingClassifier(3, warm_start=True).fit(X, y)
-    diary = Diary()
-    booster.set_params(n_estimators=5).set_callbacks(diary).fit(X, y)
-    assert diary.lines.count("end round") == 2
-    np.testing.assert_array_equal(diary.predictions["round"][-1], booster.predict(X))
+    log = CallLog()
+    booster.set_params(n_estimators=5).set_callbacks(log).fit(X, y)
+    assert log.lines.count("end round") == 2
+    np.testing.assert_array_equal(log.predictions["round"][-1], booster.predict(X))
 
 
 def test_early_stopping_closes_the_round_that_never_ran():
     X, y = CANCER
-    diary = Diary()
+    log = CallLog()
     booster = (
-        GradientBoostingClassifier(400, early_stopping=True, random_state=0).set_callbacks(diary).fit(X, y)
+        GradientBoostingClassifier(400, early_stopping=True, random_state=0).set_callbacks(log).fit(X, y)
     )
     assert booster.n_iter_ < 400
-    assert diary.lines.count("begin round") == diary.lines.count("end round")
-    assert diary.lines[-2:] == ["end fit", "teardown"]
+    assert log.lines.count("begin round") == log.lines.count("end round")
+    assert log.lines[-2:] == ["end fit", "teardown"]
 
 
 def test_an_error_in_a_callback_ends_the_fit_and_changes_nothing():
-    class Broken(Diary):
+    class Broken(CallLog):
         def on_fit_task_end(self, estimator, context):
             raise ZeroDivisionError
 

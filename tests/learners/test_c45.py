@@ -51,7 +51,7 @@ def golf(rows=slice(None)):
 
 
 def tables(n_columns=3):
-    """Small tables of whole numbers with holes."""
+    """Return small tables of integers with missing values."""
     numbers = st.one_of(st.integers(-3, 3).map(float), st.just(np.nan))
     return st.integers(1, 30).flatmap(
         lambda n: st.tuples(
@@ -63,7 +63,7 @@ def tables(n_columns=3):
 
 
 @parametrize_with_checks([C45Classifier()])
-def test_scikit_learn_finds_nothing_to_complain_about(estimator, check):
+def test_the_checks_of_scikit_learn_pass(estimator, check):
     check(estimator)
 
 
@@ -90,7 +90,7 @@ def test_a_missing_value_is_the_mean_of_the_branches():
     X, y = golf()
     tree = C45Classifier().fit(X, y)
     unknown = pd.DataFrame({"outlook": [None], "temperature": [70], "humidity": [70], "windy": [False]})
-    # 4 of 14 overcast, 5 rainy and not windy, 5 sunny and dry: all say yes.
+    # 4 of 14 overcast, 5 rainy and not windy, 5 sunny and dry: all are yes.
     assert tree.predict_proba(unknown).tolist() == [[0.0, 1.0]]
     unknown["humidity"] = 90
     np.testing.assert_allclose(tree.predict_proba(unknown), [[5 / 14, 9 / 14]])
@@ -104,9 +104,9 @@ def test_an_unseen_category_is_missing():
     np.testing.assert_array_equal(tree.predict_proba(hail), tree.predict_proba(unknown))
 
 
-def test_training_rows_with_missing_values_are_parted():
+def test_training_rows_with_missing_values_are_split_over_the_branches():
     X, y = golf()
-    # J48 prints this tree for the golf table whose seventh row has lost its outlook.
+    # J48 prints this tree for the golf table if the outlook of the seventh row is missing.
     X.loc[6, "outlook"] = None
     text = C45Classifier().fit(X, y).export_text()
     assert "outlook = overcast: yes (3.23)" in text
@@ -189,7 +189,7 @@ def test_ties_go_to_the_first_class():
     assert C45Classifier().fit(X, ["b", "a", "b", "a"]).predict(X).tolist() == ["a"] * 4
 
 
-def test_more_copies_of_rows_than_can_be_numbered_are_refused():
+def test_too_many_copies_of_rows_with_missing_values_raise():
     values, n_missing = np.repeat(np.arange(22_000), 2), 100_000
     X = np.concatenate([values, np.full(n_missing, np.nan)])[:, None]
     y = np.concatenate([values % 2, np.arange(n_missing) % 2])
@@ -214,12 +214,12 @@ def test_all_missing_rows_get_the_distribution_of_the_root():
     np.testing.assert_allclose(votes, 1 / 3, rtol=1e-12)
 
 
-def test_one_class_and_one_row_make_a_leaf():
+def test_a_table_of_one_class_or_one_row_gives_a_leaf():
     assert C45Classifier().fit([[1.0], [2.0]], [7, 7]).predict([[5.0]]).tolist() == [7]
     assert C45Classifier().fit([[1.0]], ["only"]).predict([[5.0]]).tolist() == ["only"]
 
 
-def test_importances_sum_to_one_and_name_the_columns_of_the_tree():
+def test_importances_sum_to_one_and_are_positive_for_the_columns_of_the_tree():
     X, y = load_breast_cancer(return_X_y=True)
     tree = C45Classifier().fit(X, y)
     used = np.unique(tree.tree_.arrays()["column"])
@@ -264,7 +264,7 @@ def test_a_bad_parameter_is_named(parameters, message):
     assert str(error.value) == message
 
 
-def test_it_has_what_every_classifier_has():
+def test_it_has_the_attributes_of_every_classifier():
     X, y = load_iris(return_X_y=True)
     tree = C45Classifier().fit(X, y)
     assert (tree.n_classes_, tree.n_outputs_, tree.nbytes) == (3, 1, tree.tree_.nbytes)
@@ -272,7 +272,7 @@ def test_it_has_what_every_classifier_has():
         np.testing.assert_array_equal(tree.predict_log_proba(X), np.log(tree.predict_proba(X)))
 
 
-def test_weights_too_large_to_add_are_weights_like_others():
+def test_weights_whose_sum_overflows_are_accepted():
     tree = C45Classifier(min_samples_leaf=1).fit([[1.0], [2.0]], [0, 1], [1e308, 1e308])
     np.testing.assert_array_equal(tree.predict([[1.0], [2.0]]), [0, 1])
 
@@ -288,7 +288,7 @@ def test_pickle_changes_nothing():
 
 
 def broken_trees():
-    """Arrays that are no tree, each with one fault."""
+    """Yield the arrays of damaged trees, each with one error."""
     X, y = golf()
     good = C45Classifier().fit(X, y).tree_.arrays()
     for name in good:
@@ -296,7 +296,7 @@ def broken_trees():
         yield {**good, name: good[name].astype(np.float32)}
         yield {**good, name: good[name][:-1]}
         yield {**good, name: good[name][:0]}
-        if name != "n_categories":  # a table may have a column that the tree does not ask for
+        if name != "n_categories":  # A table may have a column that the tree does not use.
             yield {**good, name: np.concatenate([good[name], good[name][:1]])}
         yield {**good, name: "text"}
         yield {**good, name: None}
@@ -319,7 +319,7 @@ def broken_trees():
     yield {}
 
 
-def test_hostile_arrays_are_refused():
+def test_damaged_arrays_raise():
     for number, arrays_ in enumerate(broken_trees()):
         with pytest.raises(ValueError, match=r"C4\.5 tree"):
             _engine.C45Tree.from_arrays(arrays_)
@@ -343,7 +343,7 @@ def test_random_changes_to_the_arrays_never_crash(data):
     assert votes.shape == (14, 2)
 
 
-def test_columns_that_do_not_fit_the_tree_are_refused():
+def test_columns_that_do_not_fit_the_tree_raise():
     X, y = load_iris(return_X_y=True)
     tree = C45Classifier().fit(X, y).tree_
     columns = list(np.ascontiguousarray(X.T))
@@ -355,7 +355,7 @@ def test_columns_that_do_not_fit_the_tree_are_refused():
 
 
 @pytest.mark.parametrize("pruning", ["pessimistic", "reduced_error", None])
-def test_a_light_row_beside_heavy_ones_is_still_a_row(pruning):
+def test_a_row_of_tiny_weight_gives_finite_results(pruning):
     table = pd.DataFrame(
         {
             "a": ["c", "d", "d", "d", "b", "a"],
@@ -369,7 +369,7 @@ def test_a_light_row_beside_heavy_ones_is_still_a_row(pruning):
     assert np.isfinite(tree.feature_importances_).all()
 
 
-def test_a_heavy_row_may_be_kept_back():
+def test_a_row_of_huge_weight_may_be_held_out():
     X, y = np.arange(6.0)[:, np.newaxis], [0, 0, 0, 1, 1, 1]
     for heavy in range(6):
         weights = np.where(np.arange(6) == heavy, 1e13, 1.0)
@@ -377,7 +377,7 @@ def test_a_heavy_row_may_be_kept_back():
         assert np.isfinite(tree.predict_proba(X)).all()
 
 
-def test_the_order_of_the_rows_does_not_change_which_are_kept_back():
+def test_the_order_of_the_rows_does_not_change_which_are_held_out():
     X, y = load_breast_cancer(return_X_y=True)
     order = np.random.default_rng(0).permutation(len(y))
     tree = C45Classifier(pruning="reduced_error", random_state=0)
@@ -387,7 +387,7 @@ def test_the_order_of_the_rows_does_not_change_which_are_kept_back():
         np.testing.assert_array_equal(learner.fit(X[order], y[order]).predict_proba(X), expected)
 
 
-def test_categories_of_rows_without_weight_are_not_there():
+def test_categories_of_rows_without_weight_are_ignored():
     rng = np.random.default_rng(0)
     letters, numbers = rng.choice(["a", "b"], 60), rng.normal(size=60)
     y = ((letters == "a") ^ (numbers > 0)).astype(int)

@@ -1,4 +1,4 @@
-"""Decision trees: pruning, paths, limits, constraints and words; scikit-learn's trees as the measure."""
+"""Decision trees: pruning, paths, limits, constraints and text, compared with scikit-learn's trees."""
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,7 @@ DIABETES = load_diabetes(return_X_y=True)
 
 
 def distinct_problem(seed=0, n_rows=200):
-    """Numbers without ties, so that few splits are equally good."""
+    """Return numbers without ties, so that few splits are equally good."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n_rows, 4))
     noise = rng.normal(scale=0.5, size=n_rows)
@@ -22,7 +22,7 @@ def distinct_problem(seed=0, n_rows=200):
 
 
 def uneven_weights(n_rows=200):
-    """Weights by which no two splits into classes are equally good."""
+    """Return weights for which no two splits into classes are equally good."""
     return np.random.default_rng(1).integers(1, 1000, n_rows).astype(float)
 
 
@@ -40,7 +40,7 @@ def uneven_weights(n_rows=200):
     ],
     ids=str,
 )
-def test_a_regression_tree_is_scikit_learns(criterion, limits):
+def test_a_regression_tree_equals_that_of_scikit_learn(criterion, limits):
     X, y = distinct_problem()
     y = y - y.min() + 0.1
     ours = DecisionTreeRegressor(criterion=criterion, **limits).fit(X, y)
@@ -55,7 +55,7 @@ def test_a_regression_tree_is_scikit_learns(criterion, limits):
     "limits", [{"max_depth": 3}, {"min_samples_leaf": 10}, {"max_leaf_nodes": 5}], ids=str
 )
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_a_classification_tree_is_scikit_learns(criterion, limits, n_classes):
+def test_a_classification_tree_equals_that_of_scikit_learn(criterion, limits, n_classes):
     X, signal = distinct_problem()
     y = np.digitize(signal, np.quantile(signal, np.arange(1, n_classes) / n_classes))
     weights = uneven_weights()
@@ -78,7 +78,7 @@ def test_weights_of_classes_and_rows_multiply():
 
 
 @pytest.mark.parametrize("criterion", ["gini", "entropy"])
-def test_the_pruning_path_is_scikit_learns(criterion):
+def test_the_pruning_path_equals_that_of_scikit_learn(criterion):
     X, signal = distinct_problem()
     y = (signal > 1).astype(int)
     weights = uneven_weights()
@@ -90,7 +90,7 @@ def test_the_pruning_path_is_scikit_learns(criterion):
     np.testing.assert_allclose(ours.impurities, expected.impurities, atol=1e-7)
 
 
-def test_the_pruning_path_leaves_the_tree_as_it_is():
+def test_the_pruning_path_does_not_change_the_tree():
     tree = DecisionTreeClassifier().fit(*IRIS)
     before = dict(vars(tree))
     tree.cost_complexity_pruning_path(pd.DataFrame({"city": ["Bonn", "Oslo"]}), [0, 1])
@@ -125,7 +125,7 @@ def test_importances_of_a_pruned_tree_are_those_of_its_splits():
 @pytest.mark.parametrize(
     "limits", [{}, {"max_depth": 3}, {"max_leaf_nodes": 9}, {"monotonic_cst": [1, 0, 0, -1]}]
 )
-def test_a_leaf_lies_between_the_targets_of_its_rows(criterion, limits):
+def test_the_value_of_a_leaf_is_between_the_targets_of_its_rows(criterion, limits):
     for seed in range(10):
         X, y = distinct_problem(seed)
         y = np.where(y < 0.5, 0.0, 1000 * y)
@@ -182,7 +182,7 @@ def test_monotonic_constraints_hold(direction):
     assert (direction * np.diff(classes.predict_proba(grid)[:, 1]) >= 0).all()
 
 
-def test_gain_ratio_distrusts_a_column_that_cuts_off_single_rows():
+def test_gain_ratio_avoids_a_column_that_splits_off_single_rows():
     rng = np.random.default_rng(0)
     noisy = rng.normal(size=100)
     useful = (np.arange(100) % 2).astype(float)
@@ -200,13 +200,13 @@ def test_categories_split_into_sets():
     assert tree.export_text() == "city in {Bonn, Wien}: 0 (20)\ncity in {Oslo, Rome}: 1 (20)"
 
 
-def test_numbers_can_be_taken_as_categories():
+def test_numbers_can_be_treated_as_categories():
     X, y = [[1], [2], [3]] * 5, [0, 1, 0] * 5
     assert DecisionTreeClassifier().fit(X, y).get_n_leaves() == 3
     assert DecisionTreeClassifier(categorical_features=[0]).fit(X, y).get_n_leaves() == 2
 
 
-def test_text_tells_where_missing_values_go():
+def test_the_text_shows_the_branch_of_missing_values():
     X = pd.DataFrame({"age": [1.0, 2.0, np.nan, 8.0, 9.0]})
     tree = DecisionTreeClassifier().fit(X, ["no", "no", "yes", "yes", "yes"])
     assert tree.export_text() == "age <= 5: no (2)\nage > 5 or missing: yes (3)"
@@ -217,7 +217,7 @@ def test_text_tells_where_missing_values_go():
     )
 
 
-def test_text_names_missing_values_only_where_they_come():
+def test_the_text_mentions_missing_values_only_in_nodes_that_have_some():
     X = np.array([[1.0], [2.0], [3.0], [np.nan]])
     text = DecisionTreeClassifier().fit(X, [0, 1, 0, 2]).export_text()
     assert text.count("missing") == 1
@@ -231,7 +231,7 @@ def test_text_counts_weights_and_errors():
     assert '0 -> 1 [label="x0 <= 5"]' in regressor.export_graph()
 
 
-def test_a_tree_without_splits_has_words_too():
+def test_a_tree_without_splits_is_written_as_text():
     tree = DecisionTreeClassifier().fit([[1], [1]], [0, 1])
     assert tree.get_depth() == 0
     assert tree.get_n_leaves() == 1
@@ -271,7 +271,7 @@ def test_the_order_of_rows_whose_weights_sum_to_one_does_not_matter(tree, proble
         np.testing.assert_array_equal(tree.predict(X), expected)
 
 
-def test_a_balanced_class_counts_rows_that_weigh_something():
+def test_balanced_weights_of_classes_count_all_rows():
     X, y = [[1.0]] * 6, [0, 0, 0, 0, 1, 1]
     tree = DecisionTreeClassifier(class_weight="balanced")
     assert tree.fit(X, y).predict_proba(X[:1]).tolist() == [[0.5, 0.5]]
@@ -279,7 +279,7 @@ def test_a_balanced_class_counts_rows_that_weigh_something():
 
 
 @pytest.mark.parametrize("limit", ["min_samples_split", "min_samples_leaf"])
-def test_a_share_of_the_rows_is_of_those_that_weigh_something(limit):
+def test_a_share_of_the_rows_counts_rows_of_positive_weight(limit):
     X, y = load_iris(return_X_y=True)
     weights = np.arange(150) % 2
     tree = DecisionTreeClassifier(**{limit: 0.2}).fit(X, y, weights)
@@ -287,7 +287,7 @@ def test_a_share_of_the_rows_is_of_those_that_weigh_something(limit):
     assert tree.export_text() == expected.export_text()
 
 
-def test_importances_of_tiny_targets_are_those_of_others():
+def test_the_scale_of_the_targets_does_not_change_the_importances():
     X, y = load_diabetes(return_X_y=True)
     expected = DecisionTreeRegressor(max_depth=4).fit(X, y).feature_importances_
     found = DecisionTreeRegressor(max_depth=4).fit(X, y * 2.0**-500).feature_importances_

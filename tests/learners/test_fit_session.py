@@ -1,8 +1,8 @@
-"""scikit-learn's callbacks hear of every tree, round and member, of all estimators that take long."""
+"""scikit-learn's callbacks are called for every tree, round and member of all long fits."""
 
 import numpy as np
 import pytest
-from recording_callback import Diary
+from recording_callback import CallLog
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.linear_model import Ridge
@@ -51,45 +51,45 @@ EVERY_FAMILY = pytest.mark.parametrize(
 
 
 @EVERY_FAMILY
-def test_callbacks_hear_of_every_task_and_get_the_fitted_estimator_at_last(estimator, problem, task):
-    diary = Diary()
-    fitted = estimator.set_callbacks(diary).fit(*problem)
+def test_callbacks_are_called_for_every_task_and_receive_the_fitted_estimator(estimator, problem, task):
+    log = CallLog()
+    fitted = estimator.set_callbacks(log).fit(*problem)
     tasks = [f"begin {task}", f"end {task}"] * 4
-    assert diary.lines == ["setup", "begin fit", *tasks, "end fit", "teardown"]
-    np.testing.assert_array_equal(diary.predictions["fit"][-1], fitted.predict(problem[0]))
+    assert log.lines == ["setup", "begin fit", *tasks, "end fit", "teardown"]
+    np.testing.assert_array_equal(log.predictions["fit"][-1], fitted.predict(problem[0]))
     estimator.set_callbacks()
 
 
 @EVERY_FAMILY
-def test_a_callback_may_end_the_fit(estimator, problem, task):
-    diary = Diary(last=2)
-    fitted = clone(estimator).set_params(n_jobs=1).set_callbacks(diary).fit(*problem)
+def test_a_callback_can_stop_the_fit(estimator, problem, task):
+    log = CallLog(last=2)
+    fitted = clone(estimator).set_params(n_jobs=1).set_callbacks(log).fit(*problem)
     made = fitted.n_iter_ if hasattr(fitted, "n_iter_") else len(fitted.estimators_)
     assert made == 2
-    assert diary.lines[-2:] == ["end fit", "teardown"]
+    assert log.lines[-2:] == ["end fit", "teardown"]
 
 
 @pytest.mark.parametrize("estimator_type", [RandomForestClassifier, RotationForestClassifier])
-def test_trees_that_end_after_a_callback_has_ended_the_fit_do_no_harm(estimator_type):
-    diary = Diary(last=3)
-    fitted = estimator_type(20, n_jobs=2).set_callbacks(diary).fit(*CLASSES)
+def test_trees_may_finish_after_a_callback_has_stopped_the_fit(estimator_type):
+    log = CallLog(last=3)
+    fitted = estimator_type(20, n_jobs=2).set_callbacks(log).fit(*CLASSES)
     assert 1 <= len(fitted.estimators_) <= 20
-    assert diary.lines[-2:] == ["end fit", "teardown"]
+    assert log.lines[-2:] == ["end fit", "teardown"]
 
 
 @pytest.mark.parametrize("early_stopping", [True, "out_of_fold"])
-def test_adaboost_that_stops_early_closes_what_it_began(early_stopping):
-    diary = Diary()
+def test_early_stopping_of_adaboost_ends_every_task(early_stopping):
+    log = CallLog()
     booster = AdaBoostClassifier(n_estimators=30, early_stopping=early_stopping, random_state=0)
-    booster.set_callbacks(diary).fit(*CLASSES)
-    assert diary.lines.count("begin member") == diary.lines.count("end member") > 0
-    assert diary.lines[-2:] == ["end fit", "teardown"]
+    booster.set_callbacks(log).fit(*CLASSES)
+    assert log.lines.count("begin member") == log.lines.count("end member") > 0
+    assert log.lines[-2:] == ["end fit", "teardown"]
 
 
-def test_a_forest_that_ends_when_it_has_enough_closes_what_it_began():
-    diary = Diary()
-    forest = RandomForestClassifier("auto", random_state=0).set_callbacks(diary).fit(*CLASSES)
-    assert diary.lines.count("begin tree") == diary.lines.count("end tree") >= len(forest.estimators_)
+def test_a_forest_of_automatic_size_ends_every_task():
+    log = CallLog()
+    forest = RandomForestClassifier("auto", random_state=0).set_callbacks(log).fit(*CLASSES)
+    assert log.lines.count("begin tree") == log.lines.count("end tree") >= len(forest.estimators_)
 
 
 @EVERY_FAMILY

@@ -1,4 +1,4 @@
-"""Networks: what they compute, what they can learn, and that chance, order and threads change nothing."""
+"""Networks: gradients, predictions, seeds, order of rows, threads and early stopping."""
 
 import pickle
 import threading
@@ -22,7 +22,7 @@ BOTH = pytest.mark.parametrize("network_type", [NetworkClassifier, NetworkRegres
 
 
 def training(X, y, hidden, n_classes, n_members=1, folds=None):
-    """A training of the engine on all rows."""
+    """Return a training of the engine on all rows."""
     numbers = NONE if n_classes else y
     return _engine.NetworkTraining(
         X.astype(np.float32),
@@ -72,7 +72,7 @@ def test_gradients_are_those_of_finite_differences(n_classes, hidden):
     np.testing.assert_allclose(found, expected, rtol=0.02, atol=1e-3)
 
 
-def test_a_row_is_judged_by_the_network_that_it_was_kept_from():
+def test_a_row_is_scored_by_the_network_that_holds_it_out():
     X, y = noisy(40)
     folds = (np.arange(40) % 2).astype(np.int32)
     learnt = training(X, y, [8], 0, n_members=2, folds=folds)
@@ -92,11 +92,11 @@ def test_it_learns_exclusive_or_and_a_sine():
     assert list(classifier.predict(corners)) == [0, 1, 1, 0]
     X = np.random.default_rng(0).uniform(-3, 3, size=(400, 1))
     regressor = NetworkRegressor(random_state=0).fit(X, np.sin(2 * X[:, 0]))
-    asked = np.linspace(-2.5, 2.5, 50)[:, None]
-    assert np.abs(regressor.predict(asked) - np.sin(2 * asked[:, 0])).max() < 0.15
+    points = np.linspace(-2.5, 2.5, 50)[:, None]
+    assert np.abs(regressor.predict(points) - np.sin(2 * points[:, 0])).max() < 0.15
 
 
-def test_categories_holes_and_their_absence_are_learnt_from():
+def test_networks_learn_from_categories_and_missing_values():
     rng = np.random.default_rng(0)
     city = rng.choice(["Bonn", "Oslo", "Rome"], 400)
     size = np.where(rng.random(400) < 0.3, np.nan, rng.normal(size=400))
@@ -105,10 +105,10 @@ def test_categories_holes_and_their_absence_are_learnt_from():
     assert NetworkRegressor(random_state=0).fit(frame, y).score(frame, y) > 0.99
 
 
-def test_answers_stay_in_the_range_of_what_was_learnt():
+def test_predictions_stay_in_the_range_of_the_training_targets():
     X, y = noisy()
-    answers = NetworkRegressor(random_state=0, max_steps=50).fit(X, y).predict(100 * X)
-    assert y.min() <= answers.min() <= answers.max() <= y.max()
+    predictions = NetworkRegressor(random_state=0, max_steps=50).fit(X, y).predict(100 * X)
+    assert y.min() <= predictions.min() <= predictions.max() <= y.max()
 
 
 @BOTH
@@ -116,17 +116,17 @@ def test_the_seed_decides_and_threads_do_not(network_type):
     X, number = noisy()
     y = number > 0
     made = network_type(max_steps=60)
-    answers = [
+    predictions = [
         clone(made).set_params(random_state=seed, n_jobs=n_jobs).fit(X, y).predict(X).tobytes()
         for seed, n_jobs in ((0, 1), (0, 3), (1, 1))
     ]
-    assert answers[0] == answers[1]
+    assert predictions[0] == predictions[1]
     if network_type is NetworkRegressor:
-        assert answers[0] != answers[2]
+        assert predictions[0] != predictions[2]
 
 
 @BOTH
-def test_it_is_saved_and_pickled_to_the_same_bits(network_type, tmp_path):
+def test_saving_and_pickling_change_no_bit(network_type, tmp_path):
     X, number = noisy()
     X[::7, 1] = np.nan
     fitted = network_type(max_steps=60, random_state=0).fit(X, number > 0)
@@ -139,7 +139,7 @@ def test_it_is_saved_and_pickled_to_the_same_bits(network_type, tmp_path):
     assert fitted.nbytes == 4 * fitted._network.parameters.size
 
 
-def test_counts_repeat_rows_and_other_weights_weigh_them():
+def test_integer_weights_repeat_rows_and_others_are_kept():
     table, y = read([[1.0, None], [2.0, 3.0], [1.0, 5.0]]), np.array([0, 1, 0])
     counted, _, ones = in_order(table, y, np.array([3.0, 1.0, 0.0]))
     assert sorted(counted.columns[0]) == [1.0, 1.0, 1.0, 2.0]
@@ -148,7 +148,7 @@ def test_counts_repeat_rows_and_other_weights_weigh_them():
     assert dict(zip(weighed.columns[0], weights / weights.max(), strict=True)) == {1.0: 0.5, 2.0: 1.0}
 
 
-def test_inputs_of_a_column_that_never_changes_are_none():
+def test_a_constant_column_has_no_inputs():
     table = read([[1.0, None, 2.0], [1.0, None, 3.0]])
     inputs = learn_inputs(table, np.ones(2), 8)
     assert inputs.n_inputs == 1
@@ -169,7 +169,7 @@ def test_it_stops_when_the_time_is_up():
     assert 0 < fitted.n_steps_ < 10**6
 
 
-def test_another_thread_can_stop_it_and_the_estimator_is_as_it_was():
+def test_another_thread_can_stop_the_fit_which_leaves_the_estimator_unchanged():
     X, y = noisy(3000)
     event = threading.Event()
     event.set()
@@ -180,7 +180,7 @@ def test_another_thread_can_stop_it_and_the_estimator_is_as_it_was():
     np.testing.assert_array_equal(fitted.predict(X), expected)
 
 
-def test_it_tells_how_far_it_is():
+def test_the_fit_reports_its_progress():
     X, y = noisy()
     events = []
     with receiving(events.append):
@@ -221,7 +221,7 @@ def test_the_preparation_of_rows_can_be_stopped():
                 prepare()
 
 
-def test_a_single_network_sees_all_rows_and_takes_all_steps():
+def test_a_single_network_trains_on_all_rows_and_takes_all_steps():
     X, y = noisy()
     fitted = NetworkRegressor(n_estimators=1, max_steps=45, random_state=0).fit(X, y)
     assert fitted.n_steps_ == 45
@@ -239,11 +239,11 @@ def test_a_single_network_sees_all_rows_and_takes_all_steps():
         ({"max_steps": 0}, 'max_steps must be an integer >= 1 or "auto". Got 0.'),
     ],
 )
-def test_bad_parameters_are_refused(parameters, message):
+def test_bad_parameters_raise(parameters, message):
     with pytest.raises(ValueError, match=message):
         NetworkClassifier(**parameters).fit([[1.0], [2.0]], [0, 1])
 
 
-def test_a_binned_table_is_refused():
+def test_a_binned_table_raises():
     with pytest.raises(TypeError):
         NetworkRegressor().fit(committee.table.bin_table([[1.0], [2.0]]), [1.0, 2.0])

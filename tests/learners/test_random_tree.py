@@ -1,4 +1,4 @@
-"""The random tree."""
+"""The random tree: the columns that it tries, its seed and its limits."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ def test_it_tries_log2_columns_and_one(n_columns, expected):
     assert tree._grow_parameters(training).max_features == expected
 
 
-def test_a_full_tree_fits_its_rows():
+def test_an_unlimited_tree_fits_all_training_rows():
     X, y = load_iris(return_X_y=True)
     assert RandomTreeClassifier(random_state=0).fit(X, y).score(X, y) == 1
     X, y = load_diabetes(return_X_y=True)
@@ -28,7 +28,7 @@ def test_the_seed_decides():
     assert trees[0] == trees[1] != trees[2]
 
 
-def test_columns_without_gain_are_passed_over():
+def test_columns_without_gain_are_skipped():
     rng = np.random.default_rng(0)
     X = np.zeros((40, 30))
     X[:, 17] = rng.permutation(40)
@@ -40,7 +40,7 @@ def test_columns_without_gain_are_passed_over():
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("n_repeats", [1, 2, 5, 9, 10, 12, 37, 64, 1000])
 def test_a_node_in_which_no_column_has_gain_is_a_leaf(n_repeats, n_classes):
-    # Neither column alone tells anything of their sum modulo the number of classes.
+    # Neither column alone contains information about their sum modulo the number of classes.
     X = np.array([(a, b) for a in range(n_classes) for b in range(n_classes)] * n_repeats)
     y = X.sum(axis=1) % n_classes
     assert RandomTreeClassifier(random_state=0).fit(X, y).get_n_leaves() == 1
@@ -48,7 +48,7 @@ def test_a_node_in_which_no_column_has_gain_is_a_leaf(n_repeats, n_classes):
     assert tree.get_n_leaves() == 1
 
 
-def test_a_small_gain_is_one():
+def test_a_small_gain_is_enough_to_split():
     X, y = np.repeat([0, 1], 10_000).reshape(-1, 1), np.tile([0, 1], 10_000)
     y[:10] = 0
     assert RandomTreeClassifier(random_state=0).fit(X, y).get_n_leaves() == 2

@@ -1,4 +1,4 @@
-"""The decision stump."""
+"""The decision stump: its split, missing values, criteria and weights."""
 
 import numpy as np
 import pandas as pd
@@ -13,20 +13,20 @@ def test_it_splits_once_at_the_middle():
     assert list(stump.predict([[4.9, 0.0], [5.1, 0.0]])) == [0, 1]
 
 
-def test_missing_values_have_a_branch_of_their_own():
+def test_missing_values_have_a_separate_branch():
     X = [[1.0], [2.0], [8.0], [9.0], [np.nan], [np.nan]]
     stump = DecisionStumpClassifier().fit(X, [0, 0, 1, 1, 2, 2])
     assert list(stump.predict([[0.0], [10.0], [np.nan]])) == [0, 1, 2]
     assert stump.export_text() == "x0 is missing: 2 (2)\nx0 <= 5: 0 (2)\nx0 > 5: 1 (2)"
 
 
-def test_it_is_one_split_deep():
+def test_its_depth_is_one():
     X = [[1.0], [2.0], [8.0], [np.nan]]
     assert DecisionStumpClassifier().fit(X, [0, 0, 1, 2]).get_depth() == 1
     assert DecisionStumpClassifier().fit(X, [1, 1, 1, 1]).get_depth() == 0
 
 
-def test_without_missing_values_their_branch_says_what_all_rows_say():
+def test_without_missing_values_their_branch_predicts_as_all_rows_together():
     stump = DecisionStumpClassifier().fit([[1.0], [2.0], [8.0], [9.0], [9.5]], [0, 0, 1, 1, 1])
     np.testing.assert_allclose(stump.predict_proba([[np.nan]]), [[0.4, 0.6]])
     regressor = DecisionStumpRegressor().fit([[1.0], [2.0], [8.0], [9.0]], [1.0, 2.0, 5.0, 8.0])
@@ -34,8 +34,8 @@ def test_without_missing_values_their_branch_says_what_all_rows_say():
 
 
 def test_error_and_information_may_choose_differently():
-    # The first column parts 5 rows of class 1 from the rest and leaves 5 errors. The second leaves 4, but
-    # on both sides.
+    # The first column separates 5 rows of class 1 from the others and leaves 5 errors. The second leaves 4
+    # errors, but on both sides.
     X = np.array([[0, 0]] * 8 + [[0, 1]] * 2 + [[0, 0]] * 2 + [[0, 1]] * 3 + [[1, 1]] * 5)
     y = np.array([0] * 10 + [1] * 10)
     chosen = [
@@ -59,7 +59,7 @@ def test_categories_are_split_into_two_sets():
     np.testing.assert_allclose(stump.predict(X[:4]), [1, 5, 1, 9])
 
 
-def test_nothing_to_split_is_one_leaf():
+def test_constant_columns_give_one_leaf():
     stump = DecisionStumpClassifier().fit([[1.0], [1.0]], [0, 1])
     assert stump.get_n_leaves() == 1
     assert list(stump.feature_importances_) == [0]

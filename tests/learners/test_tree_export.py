@@ -41,7 +41,7 @@ def test_a_tree_of_one_leaf_is_its_prediction():
     assert to_text(leaf("", "no", 14, 5)) == ": no (14/5)"
 
 
-def test_errors_that_are_only_rounding_are_not_told():
+def test_errors_by_rounding_are_not_written():
     assert to_text(leaf("", "no", 10.0, 1e-13)) == ": no (10)"
 
 
@@ -54,7 +54,7 @@ def test_graph_has_a_line_per_node_and_per_branch():
     assert '0 -> 4 [label="a > 1"]' in lines
 
 
-def test_graph_escapes_what_dot_would_read():
+def test_the_graph_escapes_special_characters_of_dot():
     graph = to_graph(split("", leaf('a = "\\N"\nb')))
     assert r'0 -> 1 [label="a = \"\\N\"\nb"]' in graph.splitlines()
 
@@ -83,7 +83,7 @@ def test_numbers_are_short(number, text):
 
 
 @pytest.mark.parametrize("values", [(100000.5, 100000.9), (20240101, 20240102), (1.0000001, 1.0000002)])
-def test_thresholds_part_the_rows(values):
+def test_written_thresholds_split_the_rows_exactly(values):
     for tree in (DecisionTreeClassifier(), C45Classifier(min_samples_leaf=1)):
         text = tree.fit(np.reshape(values, (2, 1)), [0, 1]).export_text()
         threshold = float(re.match(r"x0 <= (\S+): 0", text)[1])
@@ -119,7 +119,7 @@ def test_conditions_name_the_column():
         ([np.nan, -np.inf, np.inf], [0, 1, 1], "x0 is missing: 0 (1)\nx0 is known: 1 (2)"),
     ],
 )
-def test_the_lowest_infinity_is_a_value_and_not_missing(values, y, text):
+def test_minus_infinity_is_not_missing(values, y, text):
     assert DecisionTreeClassifier().fit(np.reshape(values, (-1, 1)), y).export_text() == text
 
 
@@ -130,5 +130,5 @@ def test_the_lowest_infinity_is_a_value_and_not_missing(values, y, text):
         (DecisionTreeClassifier(), [1, 1, 2, 1], "x is missing: 2 (1)\nx is known: 1 (3)"),
     ],
 )
-def test_a_missing_category_is_called_missing(tree, y, text):
+def test_the_text_of_a_missing_category_is_missing(tree, y, text):
     assert tree.fit(pl.DataFrame({"x": ["a", "b", None, "b"]}), y).export_text() == text

@@ -1,4 +1,4 @@
-"""The models behind the estimators: what trees add up to, and the links that make a decision of it."""
+"""The models of the engine: sums of trees, and the links that turn them into decisions."""
 
 import pickle
 
@@ -16,7 +16,7 @@ COLUMNS = [np.ascontiguousarray(column) for column in X.T]
 
 
 def booster(link, *, n_scores=1, turns=False, start=0.0, scale=1.0):
-    """The trees of a regression forest, their numbers taken for what a booster adds."""
+    """Return a booster that adds the trees of a regression forest."""
     arrays = _engine.forest_arrays(RandomForestRegressor(6, max_depth=3, random_state=0).fit(X, Y)._forest)
     is_classifier = link not in ("identity", "exponential")
     return _engine.forest_from_arrays(
@@ -43,7 +43,7 @@ def test_a_booster_adds_its_trees_to_the_start():
     np.testing.assert_array_equal(model.scores(COLUMNS, 300, 0, 0, 1), 0.5)
 
 
-def test_trees_take_turns():
+def test_trees_alternate_between_the_classes():
     model = booster("softmax", n_scores=3, turns=True, scale=0.5)
     votes = model.votes(COLUMNS, 300, 1)[..., 0]
     expected = (votes[:3] + votes[3:]).T
@@ -51,7 +51,7 @@ def test_trees_take_turns():
     np.testing.assert_allclose(model.predict(COLUMNS, 300, "mean", 2), softmax(expected / 2, axis=1))
 
 
-def test_stages_add_up_to_all_trees():
+def test_the_last_stage_is_the_sum_of_all_trees():
     model = booster("softmax", n_scores=2, turns=True, start=0.25)
     stages = model.staged_scores(COLUMNS, 300, 0, 6, 4, None, 2)
     assert stages.shape == (2, 300, 2)
@@ -77,7 +77,7 @@ def test_a_decision_is_the_link_of_the_scores(link):
     np.testing.assert_array_equal(model.predict_matrix(X[7:8], "mean", 1), model.link(scores)[7:8])
 
 
-def test_a_booster_pickles_and_goes_on():
+def test_a_booster_is_pickled_split_and_joined():
     model = booster("logistic", start=0.5)
     same = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(same.predict_matrix(X, "mean", 1), model.predict_matrix(X, "mean", 1))
@@ -87,7 +87,7 @@ def test_a_booster_pickles_and_goes_on():
     np.testing.assert_array_equal(rest.scores(COLUMNS, 300, 0, 4, 1), model.scores(COLUMNS, 300, 2, 6, 1))
 
 
-def test_a_predictor_pickles_and_outlives_its_forest():
+def test_a_predictor_is_pickled_and_works_without_its_forest():
     forest = RandomForestClassifier(5, random_state=0).fit(X, Y > 0)
     expected = forest.predict_proba(X)
     predictor = forest.predictor()
@@ -97,7 +97,7 @@ def test_a_predictor_pickles_and_outlives_its_forest():
         np.testing.assert_array_equal(each.predict_proba(X[3:4]), expected[3:4])
 
 
-def test_what_does_not_fit_a_booster_is_refused():
+def test_arguments_that_do_not_fit_a_booster_raise():
     model, turning = booster("logistic"), booster("softmax", n_scores=2, turns=True)
     with pytest.raises(ValueError, match="majority"):
         model.predict_matrix(X, "majority", 1)

@@ -1,14 +1,14 @@
-"""A callback of scikit-learn that writes down what it is told."""
+"""A callback of scikit-learn that records its calls."""
 
 
-class Diary:
-    """Writes down what it is told, and asks to stop after some tasks."""
+class CallLog:
+    """A record of the calls, which requests a stop after some tasks."""
 
     def __init__(self, last=None):
         self.last = last
         self.lines = []
-        # What the estimator so far said at the end of a task, where there was one. Not the estimator itself:
-        # scikit-learn keeps callbacks, in a cache, as long as the process lives.
+        # The predictions of the estimator at the end of a task. The estimator itself is not stored, because
+        # scikit-learn keeps callbacks in a cache until the process ends.
         self.predictions = {}
 
     def setup(self, estimator, context):

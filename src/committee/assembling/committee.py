@@ -25,7 +25,7 @@ from committee.learners.fit_session import (
     CallbackSupportMixin,
     TaskCalls,
     task_calls,
-    telling,
+    reporter,
     with_callbacks,
 )
 from committee.learners.tree_parameters import N_JOBS
@@ -259,7 +259,7 @@ class Committee(CallbackSupportMixin, CommitteeParameters, Assembled):
             as_scores = self._calibration() is not None
             fitted = take_prefit(members, training, as_scores, on_error=self.on_error)
             if calls:
-                calls.tell(len(members))
+                calls.report(len(members))
         else:
             members = [replace(each, estimator=seeded(each.estimator, rng)) for each in members]
             folds = self._folds(training, rule, rng)
@@ -333,7 +333,7 @@ class Committee(CallbackSupportMixin, CommitteeParameters, Assembled):
         ):
             # Folds that are left out would leave rows without votes: a callback cannot end the fit.
             return fit_members(
-                members, training, plan, run, on_error=self.on_error, tell=telling(work, calls)
+                members, training, plan, run, on_error=self.on_error, tell=reporter(work, calls)
             )
 
     def _another(self, rule: object) -> Assembled:

@@ -130,7 +130,7 @@ class Telling:
         n_done = len(progress.results) + len(progress.errors)
         if self.work.has_receiver:
             self._show(name, place, progress, n_done)
-        return self.calls is not None and self.calls.tell(n_done)
+        return self.calls is not None and self.calls.report(n_done)
 
     def _show(self, name: str, place: int, progress: Progress, n_done: int) -> None:
         """Tell which fit it was and how good the best member is."""

@@ -1,8 +1,8 @@
-"""C4.5, Quinlan's decision tree, as Weka's J48 has it.
+"""Fit C4.5, Quinlan's decision tree, as Weka's J48 does.
 
 In: a table and the classes of its rows. Out: a tree whose nodes split on one column each, by a threshold or
-with one branch per category. The engine grows, prunes and walks the tree; this module checks the arguments
-and puts the tree into words.
+with one branch per category. The engine grows and prunes the tree and predicts. This module checks the
+arguments and writes the tree as text.
 """
 
 from __future__ import annotations
@@ -43,21 +43,22 @@ Task = Classification | Regression
 class C45Classifier(Classifies, Tabular):
     """The C4.5 decision tree.
 
-    A node splits on the column of highest gain ratio among those of at least average gain: numbers at a
-    threshold, categories with one branch each. A row with a missing value goes down all branches in parts, in
-    training and in prediction. Afterwards the tree is pruned. The trees are those of J48 in Weka 3.6.
+    A node splits on the column of the highest gain ratio among those of at least average gain: numbers at a
+    threshold, categories with one branch each. A row with a missing value follows all branches, with
+    fractions of its weight, in training and in prediction. The grown tree is pruned. The trees are equal to
+    those of J48 in Weka 3.6.
 
     Notes
     -----
-    Where two choices are equally good, the first column, the lowest threshold, the first class and the last
-    of the largest branches win; the order of the rows changes nothing. A row of weight 2 is the same as two
-    rows, so weights should be around 1: `min_samples_leaf` and the pruning count them. Only "reduced_error"
-    keeps a row back as a whole, whatever it weighs. A category that was not seen in training is taken as
-    missing. A tree is at most 500 levels deep.
+    Ties are resolved in favor of the first column, the lowest threshold, the first class and the last of the
+    largest branches. The order of the rows changes nothing. A row of weight 2 is the same as two rows, so
+    weights should be around 1: `min_samples_leaf` and the pruning count them. Only "reduced_error" holds out
+    whole rows, whatever their weights. A category that was not seen in training counts as missing. A tree has
+    at most 500 levels.
 
-    Differences from J48: thresholds are compared without its tolerance of 1e-6; values closer than its 1e-5
-    are parted after all in columns whose range is below 0.01; a `min_samples_leaf` above 25 holds for
-    thresholds too.
+    Differences from J48: thresholds are compared without its tolerance of 1e-6. Values closer than its 1e-5
+    can be split in columns whose range is below 0.01. A `min_samples_leaf` above 25 applies to thresholds
+    too.
 
     References
     ----------
@@ -92,10 +93,10 @@ class C45Classifier(Classifies, Tabular):
     pruning: str | None = parameter(
         "pessimistic",
         one_of("pessimistic", "reduced_error", None),
-        '"pessimistic" replaces a subtree where an upper limit of its error, estimated from the training '
-        'rows, is no better. "reduced_error" keeps back a part of the rows and replaces a subtree where they '
-        "show no more errors. None only cuts subtrees that make no fewer errors on the training rows than a "
-        "leaf.",
+        '"pessimistic" replaces a subtree by a leaf if an upper limit of its error, estimated from the '
+        'training rows, is not better. "reduced_error" holds out a part of the rows and replaces a subtree '
+        "if that causes no more errors on them. None only replaces subtrees that make no fewer errors on the "
+        "training rows than a leaf.",
     )
     confidence_factor: float = parameter(
         0.25,
@@ -105,23 +106,23 @@ class C45Classifier(Classifies, Tabular):
     subtree_raising: bool = parameter(
         True,
         boolean,
-        "Whether pessimistic pruning may also put the largest branch of a node into the node's place.",
+        "Whether pessimistic pruning may also replace a node by its largest branch.",
     )
     reduced_error_folds: int = parameter(
-        3, integer(2), "One row in so many is kept back for reduced-error pruning."
+        3, integer(2), "Reduced-error pruning holds out one row in this many."
     )
     min_samples_leaf: int = parameter(
         2,
         integer(1),
-        "At least two branches of every split have this weight. Thresholds also leave a tenth of the rows, "
-        "divided by the number of classes, on each side, but not more than 25.",
+        "At least two branches of every split have this weight. A threshold also leaves on each side a tenth "
+        "of the rows divided by the number of classes, or 25 if that is less.",
     )
     categorical_features: Any = parameter("from_dtype", *CATEGORICAL_FEATURES)
     class_weight: Any = parameter(None, *CLASS_WEIGHT)
     random_state: Any = parameter(
         None,
         RANDOM_STATE,
-        "Decides which rows are kept back for reduced-error pruning. Nothing else is random.",
+        "The seed of the rows that reduced-error pruning holds out. Nothing else is random.",
     )
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> C45Classifier:
@@ -161,8 +162,7 @@ class C45Classifier(Classifies, Tabular):
                 raise ValueError(
                     f"reduced_error_folds must be at most the number of rows, {len(rows)}. Got {n_folds}."
                 )
-            mask = one_in(n_folds, rows, codes, check_random_state(self.random_state))
-            held_out = mask.astype(np.uint8)
+            held_out = one_in(n_folds, rows, codes, check_random_state(self.random_state)).astype(np.uint8)
         tree = _engine.C45Tree.grow(
             table.as_float64(),
             branches_by_column(schema),
@@ -182,7 +182,7 @@ class C45Classifier(Classifies, Tabular):
         return self.tree_.nbytes
 
     def get_n_leaves(self) -> int:
-        """The number of leaves. The branch of a category without training rows is one, as in J48.
+        """Return the number of leaves. The branch of a category without training rows is a leaf, as in J48.
 
         Examples
         --------
@@ -193,7 +193,7 @@ class C45Classifier(Classifies, Tabular):
         return self.tree_.n_leaves
 
     def get_depth(self) -> int:
-        """The number of splits on the longest way from the root to a leaf.
+        """Return the number of splits on the longest path from the root to a leaf.
 
         Examples
         --------
@@ -217,7 +217,7 @@ class C45Classifier(Classifies, Tabular):
         return gains / total if total > 0 else gains
 
     def export_text(self) -> str:
-        """The tree as indented text, in the layout of J48.
+        """Return the tree as indented text, in the layout of J48.
 
         Examples
         --------
@@ -229,7 +229,7 @@ class C45Classifier(Classifies, Tabular):
         return to_text(self._in_words())
 
     def export_graph(self) -> str:
-        """The tree as a graph in Graphviz's DOT language.
+        """Return the tree as a graph in Graphviz's DOT language.
 
         Examples
         --------
@@ -240,12 +240,12 @@ class C45Classifier(Classifies, Tabular):
         return to_graph(self._in_words())
 
     def _decide(self, X: Any) -> np.ndarray:
-        """The shares of the classes in the leaf of each row, mixed where a value is missing."""
+        """Return the shares of the classes in the leaf of each row, averaged if a value is missing."""
         table = self._read(X)
         return C45Decider(self.tree_).decide(table, 1)
 
     def _keep_tree(self, tree: _engine.C45Tree, schema: Schema, task: Task) -> Self:
-        """Become a fitted estimator."""
+        """Store the fitted state."""
         self._keep_task(schema, task)
         self.tree_ = tree
         return self
@@ -253,12 +253,12 @@ class C45Classifier(Classifies, Tabular):
     def _keep_member(
         self, ensemble: Any, trees: _engine.C45Forest, position: int, columns: np.ndarray | None
     ) -> Self:
-        """Become one of the trees of an ensemble, of some columns or all."""
+        """Become a tree of an ensemble, on some columns or all."""
         schema = ensemble.schema_ if columns is None else ensemble.schema_.only(columns)
         return self._keep_tree(trees.tree(position, columns), schema, ensemble._task)
 
     def _settings(self) -> _engine.C45Settings:
-        """Return the parameters as the engine takes them. It holds rows out itself for many trees."""
+        """Return the parameters as the engine takes them. For ensembles, the engine itself holds rows out."""
         settings = _engine.C45Settings()
         settings.pruning = self.pruning
         settings.confidence = float(self.confidence_factor)
@@ -272,8 +272,7 @@ class C45Classifier(Classifies, Tabular):
 
     def _take_learnt(self, fields: Fields) -> None:
         state = C45State.take(fields, Classification)
-        self._keep_task(state.schema, state.task)
-        self.tree_ = state.tree
+        self._keep_tree(state.tree, state.schema, state.task)
 
     def _in_words(self) -> TreeNode:
         check_is_fitted(self)
@@ -313,7 +312,7 @@ class C45Classifier(Classifies, Tabular):
 
 
 def branches_by_column(schema: Schema) -> np.ndarray:
-    """How many branches a split on each column has, as the engine takes it: -1 for numbers.
+    """Return the number of branches of a split on each column, -1 for columns of numbers.
 
     Examples
     --------
@@ -324,7 +323,7 @@ def branches_by_column(schema: Schema) -> np.ndarray:
 
 
 def branches_of(arrays: dict[str, np.ndarray], node: int) -> np.ndarray:
-    """The children on the branches of a node, -1 where no training row went."""
+    """Return the children on the branches of a node, -1 for branches without training rows."""
     column = arrays["column"][node]
     if column < 0:
         return arrays["branch"][:0]
@@ -334,6 +333,6 @@ def branches_of(arrays: dict[str, np.ndarray], node: int) -> np.ndarray:
 
 
 def weighted_entropy(counts: np.ndarray) -> np.ndarray:
-    """The entropy in bits of each row of counts, times its sum."""
+    """Return the entropy in bits of each row of counts, times its sum."""
     shares = counts / counts.sum(axis=1, keepdims=True)
     return -(counts * np.log2(np.where(shares > 0, shares, 1.0))).sum(axis=1)

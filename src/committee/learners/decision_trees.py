@@ -1,8 +1,8 @@
-"""The trees that the engine grows from the codes of a table: CART, the random tree and the stump.
+"""Fit CART, random trees and stumps, which the engine grows from the codes of a table.
 
-In: a table and a class or a number for each row. Out: a tree whose nodes ask one question each about one
-column: a number against a threshold, a category against a set. Missing values go where they fit best; in a
-stump, they have their own branch.
+In: a table and a class or a number for each row. Out: a tree whose nodes split on one column each: numbers at
+a threshold, categories into two sets. Missing values go to the better side. In a stump, they have their own
+branch.
 """
 
 from __future__ import annotations
@@ -20,22 +20,14 @@ from committee.learners.single_tree import SingleTree, importances_of
 from committee.learners.training_data import Training, read_training
 from committee.learners.tree_export import TreeNode
 from committee.learners.voter import Classifies, Regresses
-from committee.parameters import (
-    check_parameters,
-    declared,
-    either,
-    integer,
-    one_of,
-    parameter,
-    share,
-)
+from committee.parameters import check_parameters, declared, either, integer, one_of, parameter, share
 from committee.running import n_threads
 from committee.saving import saved
 
 
 @declared
 class LimitedTree(SingleTree):
-    """A tree whose depth and nodes can be limited: what CART and the random tree share.
+    """The base of CART and the random tree: a tree with limits of its depth and its nodes.
 
     Attributes
     ----------
@@ -64,7 +56,7 @@ class LimitedTree(SingleTree):
 
 @declared
 class DecisionTree(LimitedTree):
-    """What the classifier and the regressor of CART share."""
+    """The base of the classifier and the regressor of CART."""
 
     max_features: int | float | str | None = parameter(None, *tree_parameters.MAX_FEATURES)
     max_leaf_nodes: int | None = parameter(None, *tree_parameters.MAX_LEAF_NODES)
@@ -78,7 +70,7 @@ class DecisionTree(LimitedTree):
     )
 
     def cost_complexity_pruning_path(self, X: Any, y: Any, sample_weight: Any = None) -> Bunch:
-        """What minimal cost-complexity pruning leaves of the full tree as `ccp_alpha` grows.
+        """Return the steps of minimal cost-complexity pruning as `ccp_alpha` grows.
 
         Parameters
         ----------
@@ -89,7 +81,7 @@ class DecisionTree(LimitedTree):
         Returns
         -------
         Bunch
-            `ccp_alphas`, at each of which a subtree is cut, and `impurities` of the leaves that are left.
+            `ccp_alphas`, at each of which a subtree is pruned, and the `impurities` of the remaining leaves.
 
         Examples
         --------
@@ -121,8 +113,8 @@ class DecisionTree(LimitedTree):
 class DecisionTreeClassifier(Classifies, DecisionTree):
     """A decision tree for classes (CART).
 
-    Splits are exact for columns of up to 65,535 distinct values. Of equally good splits the first is taken:
-    the first column, the lowest threshold.
+    Splits are exact for columns of up to 65,535 distinct values. Ties between splits are resolved in favor of
+    the first column and the lowest threshold.
 
     Examples
     --------
@@ -142,8 +134,8 @@ class DecisionTreeClassifier(Classifies, DecisionTree):
 class DecisionTreeRegressor(Regresses, DecisionTree):
     """A decision tree for numbers (CART).
 
-    Splits are exact for columns of up to 65,535 distinct values. Of equally good splits the first is taken:
-    the first column, the lowest threshold.
+    Splits are exact for columns of up to 65,535 distinct values. Ties between splits are resolved in favor of
+    the first column and the lowest threshold.
 
     Examples
     --------
@@ -157,18 +149,18 @@ class DecisionTreeRegressor(Regresses, DecisionTree):
 
 @declared
 class RandomTree(LimitedTree):
-    """What the classifier and the regressor of random trees (Weka's RandomTree) share.
+    """The base of the classifier and the regressor of random trees (Weka's RandomTree).
 
-    At a node, columns are drawn until `max_features` of them have been tried and one has a positive gain;
-    where none has any, the node is a leaf.
+    At a node, columns are drawn until `max_features` of them have been tried and one has a positive gain. If
+    no column has a positive gain, the node is a leaf.
     """
 
     max_features: int | float | str | None = parameter(
         "auto",
         either(integer(1, tree_parameters.ANY_SIZE), share(whole=True), one_of("auto", "sqrt", "log2", None)),
-        'How many columns, drawn anew at every node, are tried for a split; "auto" is int(log2(n_columns) + '
-        "1), a float is a share of all, None is all of them. If none of the drawn has a positive gain, "
-        "others are tried.",
+        'The number of columns that are drawn at every node and tried for a split. "auto" is '
+        "int(log2(n_columns) + 1), a float is a share of all columns, None is all. If no drawn column has a "
+        "positive gain, others are tried.",
     )
 
     def _grow_parameters(self, training: Training) -> _engine.GrowParameters:
@@ -183,8 +175,8 @@ class RandomTree(LimitedTree):
 class RandomTreeClassifier(Classifies, RandomTree):
     """A random tree for classes.
 
-    A full tree that tries a few random columns at every node and takes the split of the highest gain of
-    information.
+    An unpruned tree that tries a few random columns at every node and takes the split of the highest
+    information gain.
 
     Examples
     --------
@@ -202,7 +194,7 @@ class RandomTreeClassifier(Classifies, RandomTree):
 class RandomTreeRegressor(Regresses, RandomTree):
     """A random tree for numbers.
 
-    A full tree that tries a few random columns at every node and takes the split that lowers the squared
+    An unpruned tree that tries a few random columns at every node and takes the split that lowers the squared
     error most.
 
     Examples
@@ -215,12 +207,12 @@ class RandomTreeRegressor(Regresses, RandomTree):
 
 @declared
 class DecisionStump(SingleTree):
-    """What the classifier and the regressor of stumps (Iba and Langley 1992) share: trees of one split.
+    """The base of the classifier and the regressor of stumps (Iba and Langley 1992): trees of one split.
 
     Attributes
     ----------
     feature_importances_ : ndarray of shape (n_columns,)
-        1 for the column of the split; all 0 if there is none.
+        1 for the column of the split. All 0 if there is no split.
     """
 
     categorical_features: Any = parameter("from_dtype", *tree_parameters.CATEGORICAL_FEATURES)
@@ -242,12 +234,12 @@ class DecisionStump(SingleTree):
         return stump, importances, binned.has_missing
 
     def get_depth(self) -> int:
-        """1, or 0 if there was nothing to split."""
+        """Return 1, or 0 if there is no split."""
         return min(super().get_depth(), 1)
 
     def _in_words(self) -> TreeNode:
         root = super()._in_words()
-        # The engine asks for missing values first. They are the third branch of the one split.
+        # The engine splits off missing values first. They are the third branch of the one split.
         branches = (child.children or (child,) for child in root.children)
         return replace(root, children=tuple(itertools.chain.from_iterable(branches)))
 
@@ -257,8 +249,8 @@ class DecisionStump(SingleTree):
 class DecisionStumpClassifier(Classifies, DecisionStump):
     """One split of one column, for classes.
 
-    A row whose value is missing gets the classes of the training rows whose value is missing, or those of all
-    rows if there were none.
+    A row with a missing value gets the classes of the training rows with a missing value, or of all training
+    rows if no value was missing.
 
     Examples
     --------
@@ -270,8 +262,8 @@ class DecisionStumpClassifier(Classifies, DecisionStump):
     criterion: str = parameter(
         "entropy",
         one_of("entropy", "error"),
-        "What the split should lower: the information that is needed to tell the class, or the weight of the "
-        "misclassified rows.",
+        "The measure that the split lowers: the entropy of the classes, or the weight of the misclassified "
+        "rows.",
     )
 
     def __sklearn_tags__(self) -> Any:
@@ -285,8 +277,8 @@ class DecisionStumpClassifier(Classifies, DecisionStump):
 class DecisionStumpRegressor(Regresses, DecisionStump):
     """One split of one column, for numbers: the one that lowers the squared error most.
 
-    A row whose value is missing gets the mean of the training rows whose value is missing, or that of all
-    rows if there were none.
+    A row with a missing value gets the mean of the training rows with a missing value, or of all training
+    rows if no value was missing.
 
     Examples
     --------

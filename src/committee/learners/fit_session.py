@@ -1,6 +1,6 @@
-"""What every long fit does around its work: progress, scikit-learn's callbacks, interruption.
+"""Report progress, call scikit-learn's callbacks and handle interruptions in every long fit.
 
-`sklearn.callback` came with scikit-learn 1.9. With an older one, estimators have no `set_callbacks`.
+`sklearn.callback` needs scikit-learn 1.9. With an older version, estimators have no `set_callbacks`.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ try:
 except ImportError:
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Nothing: there are no callbacks."""
+        """An empty base class: there are no callbacks."""
 
     def with_callbacks(method: Callable[..., Any]) -> Callable[..., Any]:
-        """The method, as many calls deep as with callbacks."""
+        """Wrap the method, so that the call depth is the same as with callbacks."""
 
         @functools.wraps(method)
         def called(*arguments: Any, **named: Any) -> Any:
@@ -35,16 +35,17 @@ Fitted = Callable[[], dict[str, Any]]
 
 
 class TaskCalls:
-    """Calls an estimator's callbacks at the beginning and the end of the fit and of each of its tasks.
+    """The calls of an estimator's callbacks, at the begin and the end of the fit and of each task.
 
     Parameters
     ----------
     estimator : estimator with callbacks
-    X, y : what it is fitted on
+    X, y : table and array-like
+        The training set.
     name : {"tree", "round", "member", "fold"}
-        Of a task.
+        The kind of the tasks.
     n_tasks : int or None
-        How many there will be, if that is known.
+        The number of tasks, if it is known.
     """
 
     def __init__(self, estimator: Any, X: Any, y: Any, name: str, n_tasks: int | None) -> None:
@@ -57,28 +58,27 @@ class TaskCalls:
         self.begin()
 
     def begin(self) -> None:
-        """Tell that the next task begins."""
+        """Report the begin of the next task."""
         self.task = self.fit.subcontext(task_name=self.name)
         self.task.call_on_fit_task_begin(**self.about)
 
-    def tell(self, n_done: int, fitted: Fitted | None = None) -> bool:
-        """Tell that tasks have ended and the next begins; True if a callback wants to stop.
+    def report(self, n_done: int, fitted: Fitted | None = None) -> bool:
+        """Report the end of tasks and the begin of the next one. Return whether a callback stops the fit.
 
         Parameters
         ----------
         n_done : int
-            How many tasks have ended: more than one since the last time if threads do them side by side.
+            The number of tasks that have ended. It can grow by more than one if tasks run in parallel.
         fitted : callable, default=None
-            Gives the attributes of an estimator that has learnt so far; called if a callback asks for it.
+            Returns the attributes of the estimator as fitted so far. Only callbacks that need them call it.
         """
         wants_to_stop = False
-        # After a callback has stopped the fit, threads may still end what they were doing.
+        # Threads may finish tasks after a callback has stopped the fit.
         while self.n_ended < n_done and self.task is not None:
             self.n_ended += 1
             is_last = self.n_ended == n_done
-            attributes = fitted if is_last else None
             wants_to_stop |= self.task.call_on_fit_task_end(
-                **self.about, reconstruction_attributes=attributes
+                **self.about, reconstruction_attributes=fitted if is_last else None
             )
             self.task = None
             if self.n_ended != self.n_tasks and not (is_last and wants_to_stop):
@@ -86,55 +86,55 @@ class TaskCalls:
         return wants_to_stop
 
     def end(self, fitted: Fitted) -> None:
-        """Tell that the fit has ended, and with it the task that early stopping has kept from running."""
+        """Report the end of the fit, and of the task that did not run because of early stopping."""
         if self.task is not None:
             self.task.call_on_fit_task_end(**self.about)
         self.fit.call_on_fit_task_end(**self.about, reconstruction_attributes=fitted)
 
 
 def task_calls(estimator: Any, X: Any, y: Any, name: str, n_tasks: int | None) -> TaskCalls | None:
-    """The calls of an estimator's callbacks; None if it has none."""
+    """Return the calls of an estimator's callbacks, or None if it has none."""
     return TaskCalls(estimator, X, y, name, n_tasks) if hasattr(estimator, "_skl_callbacks") else None
 
 
 def hook_of(work: Work, calls: TaskCalls | None) -> Callable[[int], bool] | None:
-    """What the engine calls with the number of tasks that are done; it stops if the answer is True.
+    """Return a function that takes the number of tasks done and returns whether to stop.
 
-    None if nobody wants to know, and nobody looks at the clock.
+    Return None if there are no receivers of progress, no callbacks and no deadline.
     """
     if not work.has_receiver and calls is None and not has_deadline():
         return None
-    tell = telling(work, calls)
-    return lambda n_done: tell(n_done) or is_time_up()
+    report = reporter(work, calls)
+    return lambda n_done: report(n_done) or is_time_up()
 
 
-def telling(work: Work, calls: TaskCalls | None) -> Callable[[int], bool]:
-    """What is called with the number of tasks that are done; True if a callback wants to stop."""
+def reporter(work: Work, calls: TaskCalls | None) -> Callable[[int], bool]:
+    """Return a function that reports the number of tasks done and returns whether a callback stops."""
 
-    def tell(n_done: int) -> bool:
+    def report(n_done: int) -> bool:
         work.report(n_done)
-        return calls is not None and calls.tell(n_done)
+        return calls is not None and calls.report(n_done)
 
-    return tell
+    return report
 
 
 class FitFrame:
-    """What a fit that makes many trees or members does around its work.
+    """The progress, callbacks and interruption of a fit of many trees, rounds or members.
 
     Parameters
     ----------
     estimator : estimator
-    X, y : what it is fitted on
+    X, y : table and array-like
+        The training set.
     unit : {"tree", "round", "member"}
-        What it makes.
     n_total : int
-        How many there will be after the fit.
+        The number of units after the fit.
     n_before : int, default=0
-        How many there are before.
+        The number of units before the fit.
     is_limit : bool, default=False
-        Whether there may be fewer in the end.
+        Whether the fit may end with fewer units.
     n_tasks : int, default=None
-        How many callbacks are told of. None is those that are made, if there cannot be fewer.
+        The number of tasks that callbacks expect. None is the number of new units, if it is known.
     """
 
     def __init__(
@@ -157,13 +157,13 @@ class FitFrame:
 
     @property
     def hook(self) -> Callable[[int], bool] | None:
-        """What the work calls with the number that is made, within `work`; it stops if the answer is True."""
+        """The function to call within `work` with the number of units done. It returns whether to stop."""
         return hook_of(self.work, self.calls)
 
     def end(self, interruption: BaseException | None, n_made: int, keep: Callable[[], object]) -> None:
-        """Keep what is made, then raise what has ended the work, or call the callbacks.
+        """Keep the fitted units, then raise the interruption or report the end of the fit.
 
-        An interrupted fit keeps whole members if a warm start can add the others.
+        An interrupted fit keeps complete units if a warm start can add the others.
         """
         is_warm = getattr(self.estimator, "warm_start", False)
         if interruption is None or (is_warm and isinstance(interruption, KeyboardInterrupt) and n_made > 0):
@@ -175,6 +175,6 @@ class FitFrame:
 
 
 def warn_of_no_more(what: str, stacklevel: int = 4) -> None:
-    """Warn, from a fit, that a warm start has as many trees or members as it wants."""
+    """Warn that a warm start adds no trees or members, because `n_estimators` is reached."""
     message = f"Warm-start fitting without increasing n_estimators does not fit new {what}."
     warnings.warn(message, stacklevel=stacklevel)

@@ -17,7 +17,7 @@ def take_member(ensemble: Any, trees: Any, position: int) -> Any:
 
 
 class Members(Sequence[Any]):
-    """A view of an ensemble's trees; each is made an estimator when it is asked for.
+    """A sequence of an ensemble's trees. Each becomes an estimator when it is accessed.
 
     Parameters
     ----------

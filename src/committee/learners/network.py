@@ -1,4 +1,4 @@
-"""Networks for tables, several averaged: each is kept from a part of the rows, which tells when it is best.
+"""Fit averaged neural networks on tables. Each network holds out a part of the rows for early stopping.
 
 In: a table and a class or a number for each row. Out: parameters of a few small networks of one shape.
 """
@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from committee.learners.network_training import N_ROUNDS, NetworkRows, Schedule, learn
+from committee.learners.network_training import N_ROUNDS, NetworkRows, NetworkSettings, learn
 from committee.learners.training_data import seen_table, training_of
 from committee.learners.tree_parameters import CATEGORICAL_FEATURES, CLASS_WEIGHT, N_JOBS, VERBOSE
 from committee.learners.voter import Classifies, Regresses, Tabular
@@ -31,7 +31,7 @@ from committee.saving import Fields, saved
 from committee.saving.states.network_state import NetworkDecider, NetworkState
 from committee.task import Classification
 
-# About so many steps are taken on tables of any size, but every row is seen so often at least and at most.
+# The usual number of steps on tables of any size, and the limits of the number of passes through the rows.
 N_STEPS = 2500
 LEAST_EPOCHS, MOST_EPOCHS = 6, 200
 MOST_IN_BATCH = 64
@@ -40,22 +40,22 @@ MOST_UNITS = 2**16
 
 
 def are_layers(value: Any) -> bool:
-    """Whether a value says how many units each of some layers has."""
+    """Return whether a value is a sequence of numbers of units."""
     return isinstance(value, tuple | list) and all(map(integer(1, MOST_UNITS), value))
 
 
 @declared
 class Network(Tabular):
-    """An estimator whose decision is that of networks.
+    """An estimator that predicts with averaged networks.
 
     Attributes
     ----------
     n_steps_ : int
-        After how many steps the networks were at their best.
-    loss_curve_ : ndarray of shape (n_looks,)
-        The loss of the held-out rows, each by the network that it was kept from, after rounds of steps: the
-        log loss, or the squared error in units of the variance of y. Empty if there were too few rows to
-        keep some back.
+        The number of steps with the lowest held-out loss.
+    loss_curve_ : ndarray of shape (n_evaluations,)
+        The held-out loss after rounds of steps: the log loss, or the squared error divided by the variance of
+        y. Each row is scored by the network that does not train on it. Empty if there were too few rows to
+        hold some out.
     nbytes : int
         The size of the parameters in memory.
     """
@@ -68,48 +68,49 @@ class Network(Tabular):
     n_estimators: int = parameter(
         8,
         integer(1),
-        "How many networks are averaged. Each is kept from a part of the rows, one in so many; a single one "
-        "sees all rows and takes all steps.",
+        "The number of networks to average. Each holds out an equal share of the rows. A single network "
+        "trains on all rows and takes all steps.",
     )
     n_bins: int = parameter(
         8,
         integer(1),
-        "A column of numbers has an input for each of so many bins, which says how far the number has come "
-        "in it; so the network can bend at quantiles of the column. 1 gives the number alone. Columns share "
-        "about 1,024 of them.",
+        "The number of bins, and so of inputs, of a column of numbers. An input is the position of the "
+        "number in its bin, so the network can bend at quantiles of the column. 1 passes the number alone. "
+        "All columns together have about 1,024 bins at most.",
     )
     learning_rate: float = parameter(
         0.05,
         number(0, closed="neither"),
-        "The largest size of a step of AdamW, as a share of the size that weights begin with. It rises and "
-        "falls in four cycles, each about twice as long as the one before.",
+        "The largest step of AdamW, as a share of the initial size of the weights. It rises and falls in "
+        "four cycles, each about twice as long as the previous one.",
     )
     max_steps: int | str = parameter(
         "auto",
         either(integer(1), one_of("auto")),
-        'How many steps each network takes at most. "auto" is 2,500, but at least 6 and at most 200 passes '
-        "through the rows. Fewer are taken after a cycle of the learning rate without any gain, and if time "
-        "is short.",
+        'The maximum number of steps of each network. "auto" is 2,500, but at least 6 and at most 200 passes '
+        "through the rows. Training stops earlier after a cycle of the learning rate without improvement, or "
+        "if time is short.",
     )
     batch_size: int | str = parameter(
         "auto",
         either(integer(1), one_of("auto")),
-        'How many rows a step looks at. "auto" is half of the rows, but at most 64.',
+        'The number of rows of a step. "auto" is half of the rows, but at most 64.',
     )
     dropout: float = parameter(
-        0.2, number(0, 1, closed="left"), "The share of the units that are left out, at random, in each step."
+        0.2, number(0, 1, closed="left"), "The share of the units that are dropped at random in each step."
     )
     categorical_features: Any = parameter("from_dtype", *CATEGORICAL_FEATURES)
     n_jobs: int | None = parameter(None, *N_JOBS)
     random_state: Any = parameter(
         None,
         RANDOM_STATE,
-        "The seed. The same seed gives the same networks on any number of threads, None others each time.",
+        "The seed. The same seed gives the same networks on any number of threads. None draws a new seed on "
+        "every fit.",
     )
     verbose: int = parameter(0, *VERBOSE)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Let the networks learn.
+        """Train the networks.
 
         Parameters
         ----------
@@ -129,26 +130,26 @@ class Network(Tabular):
         rng = check_random_state(self.random_state)
         rows = NetworkRows.of(training, int(self.n_bins))
         folds = rows.folds(int(self.n_estimators), rng)
-        schedule = self._schedule(rows, int(rng.randint(LARGEST_SEED)))
+        settings = self._network_settings(rows, int(rng.randint(LARGEST_SEED)))
         name = type(self).__name__
         with Work("rounds", name, N_ROUNDS, is_limit=True, verbose=int(self.verbose)) as work:
-            learnt = learn(rows, folds, schedule, n_threads(self.n_jobs), work)
+            learnt = learn(rows, folds, settings, n_threads(self.n_jobs), work)
         scaling = None if isinstance(training.task, Classification) else rows.scaling
         self._network = NetworkDecider(
-            rows.encoding, tuple(schedule.hidden), learnt.parameters, training.task.n_outputs, scaling
+            rows.encoding, tuple(settings.hidden), learnt.parameters, training.task.n_outputs, scaling
         )
         self.n_steps_, self.loss_curve_ = learnt.n_steps, learnt.losses
         self._keep_task(table.schema, training.task)
         self._data = training.data
         return self
 
-    def _schedule(self, rows: NetworkRows, seed: int) -> Schedule:
+    def _network_settings(self, rows: NetworkRows, seed: int) -> NetworkSettings:
         batch_size = int(np.clip(rows.n_rows // 2, 1, MOST_IN_BATCH))
         if not isinstance(self.batch_size, str):
             batch_size = int(self.batch_size)
         in_epoch = max(1, rows.n_rows // batch_size)
         n_steps = int(np.clip(N_STEPS, LEAST_EPOCHS * in_epoch, MOST_EPOCHS * in_epoch))
-        return Schedule(
+        return NetworkSettings(
             hidden=[int(each) for each in self.hidden_layer_sizes],
             n_members=int(self.n_estimators),
             batch_size=batch_size,
@@ -165,7 +166,7 @@ class Network(Tabular):
         return int(self._network.parameters.nbytes)
 
     def _decide(self, X: Any) -> np.ndarray:
-        """The mean decision of the networks for each row, of shape (n_rows, n_outputs)."""
+        """Return the mean decision of the networks for each row, of shape (n_rows, n_outputs)."""
         table = self._read(X)
         return self._network.decide(table, n_threads(self.n_jobs))
 
@@ -189,15 +190,16 @@ class NetworkClassifier(Classifies, Network):
     """Small networks for classes, averaged.
 
     Columns of numbers are scaled robustly and cut into bins, in which they are linear (Gorishniy et al.
-    2022); a category has an input for each of its 64 most frequent values, a column with holes one for them.
-    The layers are followed by SiLU; the loss is the log loss, with a little smoothing of labels. Rates of
-    learning and the scales of inputs, which are learnt, follow RealMLP (Holzmüller et al. 2024).
+    2022). A column of categories has an input for each of its 64 most frequent values. A column with missing
+    values has an input for them. The activation is SiLU. The loss is the log loss, with a little label
+    smoothing. The cycles of the learning rate and the learnt scales of the inputs follow RealMLP
+    (Holzmüller et al. 2024).
 
     Notes
     -----
-    scikit-learn's `MLPClassifier` takes no categories and no missing values, has no dropout and one constant
-    or falling rate. The order of the rows changes nothing, and a row of weight 2 is the row twice. Sums are
-    taken in one order, so that threads, and rows that are asked about together, change no bit.
+    scikit-learn's `MLPClassifier` supports no categories and no missing values, and has no dropout and no
+    cycles of the learning rate. The order of the rows changes nothing, and a row of weight 2 is the row
+    twice. Neither the number of threads nor the other rows of a prediction change a bit of the result.
 
     References
     ----------
@@ -223,8 +225,8 @@ class NetworkClassifier(Classifies, Network):
 class NetworkRegressor(Regresses, Network):
     """Small networks for numbers, averaged.
 
-    They are those of `NetworkClassifier`; the loss is the squared error. y is scaled, and no answer lies
-    outside of the range of the y that was learnt from.
+    They are those of `NetworkClassifier`, with the squared error as the loss. y is scaled. Predictions stay
+    in the range of the training y.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """Train networks: prepare the rows, set the learning rate of each step, and stop early.
 
-In: a `Training` and a `Schedule`. Out: `Learnt`, the parameters with the lowest loss on the rows that each
-network did not see. The engine takes the steps. Rows are sorted by their content, and a row of weight 2 is
-repeated. So neither the order of the table nor the way to repeat a row changes a bit of the result.
+In: a `Training` and `NetworkSettings`. Out: `Learnt`, the parameters with the lowest loss on held-out rows
+of each network. The engine takes the steps. Rows are sorted by their content, and a row of weight 2 is
+repeated, so neither the order of the table nor the way to repeat a row changes a bit of the result.
 """
 
 from __future__ import annotations
@@ -23,46 +23,46 @@ from committee.table.network_inputs import Inputs, learn_inputs
 from committee.task import Regression, are_repetitions
 from committee.votes.folds import dealt_folds
 
-# Fewer rows than these for each network are all seen by all of them.
+# With fewer rows for each network, all networks train on all rows.
 LEAST_ROWS_KEPT = 5
-# About so many inputs are bins at most: many columns have fewer.
+# The approximate maximum number of inputs that are bins of all columns of numbers.
 MOST_INPUTS = 1024
-# The share of a class that has no row to learn from, in rows.
+# The count of a class without training rows.
 HALF_A_ROW = 0.5
-# The learning rate rises and falls so often, each time for about twice as long as before. It ends a cycle
-# near 0, which is when a network is at its best.
+# The number of cycles of the learning rate, each about twice as long as the previous one. The rate is near 0
+# at the end of a cycle, where the loss of a network is lowest.
 N_CYCLES = 4
-# After each of so many rounds of steps the held-out rows are looked at. The cycles end at 1, 3, 7 and 15
-# fifteenths of the way.
+# The number of rounds of steps. The held-out loss is computed after a round. The cycles end at 1, 3, 7 and 15
+# fifteenths of the steps.
 N_ROUNDS = 30
-# A look at the held-out rows costs no more, in rows, than this share of the steps of a round; but the ends of
-# cycles are always looked at.
-COST_OF_LOOKS = 0.75
+# The held-out loss is computed only if that reads at most this share of the rows that the steps of the round
+# read. At the ends of cycles it is always computed.
+COST_OF_EVALUATION = 0.75
 # With a deadline, the first steps are timed, and all steps together use this share of the time.
 N_TIMED = 5
 TIME_USED = 0.8
-# The share of every label that is spread over all classes, which keeps networks from being too sure.
+# The share of every label that is spread over all classes, against overconfident networks.
 LABEL_SMOOTHING = 0.02
-# The engine's AdamW could let weights decay. Dropout regularises the networks instead.
+# Dropout regularises the networks, so the engine's AdamW needs no weight decay.
 WEIGHT_DECAY = 0.0
 
 
 @dataclass(frozen=True, eq=False)
 class NetworkRows:
-    """Rows to learn from.
+    """The training rows of networks.
 
     Parameters
     ----------
     encoding : Inputs
     inputs : ndarray of float32 of shape (n_rows, n_inputs)
     classes : ndarray of int32 of shape (n_rows,)
-        Codes; empty if the rows have numbers.
+        Codes of the classes. Empty in regression.
     numbers : ndarray of float32 of shape (n_rows,)
-        Of mean 0 and standard deviation 1; empty if the rows have classes.
+        Targets of mean 0 and standard deviation 1. Empty in classification.
     weights : ndarray of float32 of shape (n_rows,)
-        Of mean 1.
+        Weights of mean 1.
     start : ndarray of float32 of shape (n_outputs,)
-        The outputs of a network that knows no inputs.
+        The initial outputs, which do not depend on the inputs.
     scaling : ndarray of float64 of shape (4,)
         The mean, the standard deviation and the range of the numbers; 0, 1, 0, 1 for classes.
     """
@@ -82,10 +82,11 @@ class NetworkRows:
 
     @classmethod
     def of(cls, training: Training, n_bins: int) -> NetworkRows:
-        """The rows of a fit."""
+        """Prepare the rows of a fit."""
         assert isinstance(training.table, Table)
         table, y, weights = in_order(training.table, training.y, training.weights)
-        encoding = learn_inputs(table, weights, bins_of_a_column(n_bins, table.schema.n_columns))
+        most_bins = max(1, min(n_bins, MOST_INPUTS // table.schema.n_columns))
+        encoding = learn_inputs(table, weights, most_bins)
         classes, numbers = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.float32)
         scaling = np.array([0.0, 1.0, 0.0, 1.0])
         if isinstance(training.task, Regression):
@@ -101,19 +102,14 @@ class NetworkRows:
         return cls(encoding, encoding.encode(table), classes, numbers, mean_one, start, scaling)
 
     def folds(self, n_folds: int, rng: np.random.RandomState) -> np.ndarray | None:
-        """Return for each row the network that does not see it; None if there are too few rows for that."""
+        """Return the network that holds out each row, or None if there are too few rows to hold out."""
         if n_folds < 2 or self.n_rows < n_folds * LEAST_ROWS_KEPT:
             return None
         return dealt_folds(self.classes if len(self.classes) else self.numbers, n_folds, rng)
 
 
-def bins_of_a_column(n_bins: int, n_columns: int) -> int:
-    """How many bins a column of numbers has at most, if so many are wanted."""
-    return max(1, min(n_bins, MOST_INPUTS // n_columns))
-
-
 def in_order(table: Table, y: np.ndarray, weights: np.ndarray | None) -> tuple[Table, np.ndarray, np.ndarray]:
-    """The rows of positive weight in an order of their own; those that weights count are repeated.
+    """Return the rows of positive weight in the order of their content. Repeat rows if weights are counts.
 
     Examples
     --------
@@ -125,7 +121,7 @@ def in_order(table: Table, y: np.ndarray, weights: np.ndarray | None) -> tuple[T
     """
     weights = np.ones(table.n_rows) if weights is None else weights
     rows = np.flatnonzero(weights)
-    # Numbers are counted, so that what unit they are in does not matter.
+    # Ranks do not depend on the unit of numbers.
     ranks = np.unique(y[rows], return_inverse=True)[1]
     keys = row_keys([*(column[rows] for column in table.columns), ranks])
     rows = rows[np.lexsort([weights[rows], keys])]
@@ -133,13 +129,13 @@ def in_order(table: Table, y: np.ndarray, weights: np.ndarray | None) -> tuple[T
         rows = np.repeat(rows, weights[rows].astype(np.int64))
         weights = np.ones(table.n_rows)
     columns = tuple(column[rows] for column in table.columns)
-    # Tiny and huge weights are brought near to one by a power of two, which changes no ratio.
-    given = weights[rows] * np.ldexp(1.0, -int(np.frexp(weights.max())[1]))
-    return Table(table.schema, columns, len(rows)), y[rows], given
+    # A power of two brings tiny and huge weights near to one without changing a ratio.
+    near_one = weights[rows] * np.ldexp(1.0, -int(np.frexp(weights.max())[1]))
+    return Table(table.schema, columns, len(rows)), y[rows], near_one
 
 
 def row_keys(columns: list[np.ndarray]) -> np.ndarray:
-    """64 bits for each row that differ, but for chance, if a value does.
+    """Return a hash of 64 bits for each row.
 
     Examples
     --------
@@ -150,7 +146,7 @@ def row_keys(columns: list[np.ndarray]) -> np.ndarray:
     keys = np.zeros(len(columns[0]), dtype=np.uint64)
     for column in columns:
         check()
-        # Adding 0 makes the two zeros one.
+        # Adding 0 turns -0 into 0.
         values = column.astype(np.float64) + 0.0
         values[np.isnan(values)] = np.nan
         keys = mixed(keys ^ mixed(values.view(np.uint64)))
@@ -158,7 +154,7 @@ def row_keys(columns: list[np.ndarray]) -> np.ndarray:
 
 
 def mixed(bits: np.ndarray) -> np.ndarray:
-    """The finaliser of SplitMix64 (Steele, Lea and Flood 2014)."""
+    """Hash 64 bits by the finaliser of SplitMix64 (Steele, Lea and Flood 2014)."""
     bits = bits + np.uint64(0x9E3779B97F4A7C15)
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -166,15 +162,15 @@ def mixed(bits: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Schedule:
-    """What is decided before the first step.
+class NetworkSettings:
+    """The settings of a training of networks.
 
     Parameters
     ----------
     hidden : list of int
         The number of units in each layer.
     n_members : int
-        Of networks.
+        The number of networks.
     batch_size : int
     n_steps : int
     learning_rate : float
@@ -190,22 +186,18 @@ class Schedule:
     dropout: float
     seed: int
 
-    def rows_seen(self, n_steps: int) -> int:
-        """How often rows are looked at in some steps of all networks."""
-        return n_steps * self.batch_size * self.n_members
-
 
 @dataclass(frozen=True, eq=False)
 class Learnt:
-    """Networks that have learnt.
+    """The trained networks.
 
     Parameters
     ----------
     parameters : ndarray of float32 of shape (n_members, n_parameters)
     n_steps : int
-        After so many steps they were at their best.
+        The number of steps with the lowest held-out loss.
     losses : ndarray of float64
-        The loss of the held-out rows, every time that it was looked at; empty if there are none.
+        The held-out losses. Empty if no rows were held out.
     """
 
     parameters: np.ndarray
@@ -214,19 +206,19 @@ class Learnt:
 
 
 def learn(
-    rows: NetworkRows, folds: np.ndarray | None, schedule: Schedule, n_threads: int, work: Work
+    rows: NetworkRows, folds: np.ndarray | None, settings: NetworkSettings, n_threads: int, work: Work
 ) -> Learnt:
-    """Let networks learn until the held-out rows say that they get no better, or the time is up.
+    """Train networks until the held-out loss no longer improves, or the time is up.
 
     Parameters
     ----------
     rows : NetworkRows
     folds : ndarray of int32 of shape (n_rows,), or None
-        The network that each row is kept from; None: all networks see all rows, and take all steps.
-    schedule : Schedule
+        The network that holds out each row. None trains all networks on all rows, for all steps.
+    settings : NetworkSettings
     n_threads : int
     work : Work
-        Is told how many rounds are done.
+        Receives the number of rounds that are done.
     """
     training = _engine.NetworkTraining(
         rows.inputs,
@@ -234,34 +226,35 @@ def learn(
         rows.numbers,
         rows.weights,
         np.full(rows.n_rows, -1, dtype=np.int32) if folds is None else folds,
-        schedule.hidden,
+        settings.hidden,
         rows.start,
-        schedule.n_members,
+        settings.n_members,
         len(rows.classes) > 0,
-        schedule.batch_size,
+        settings.batch_size,
         WEIGHT_DECAY,
         LABEL_SMOOTHING if len(rows.classes) else 0.0,
-        schedule.seed,
+        settings.seed,
     )
-    n_steps = steps_in_time(training, schedule, n_threads)
+    n_steps = steps_in_time(training, settings, n_threads)
     best, best_at, cycle_began = training.parameters(), 0, 0
     losses: list[float] = []
     for n_rounds, (begin, end) in enumerate(rounds_of(n_steps), start=1):
         if begin == end:
             continue
-        rates = schedule.learning_rate * cyclic((np.arange(begin, end) + 0.5) / n_steps)
-        training.advance(rates, schedule.dropout, n_threads)
+        rates = settings.learning_rate * cyclic((np.arange(begin, end) + 0.5) / n_steps)
+        training.advance(rates, settings.dropout, n_threads)
         is_end, is_over = ends_cycle(n_rounds), is_time_up()
+        n_read = (end - begin) * settings.batch_size * settings.n_members
         if folds is None:
             best, best_at = training.parameters(), end
             work.report(n_rounds)
-        elif is_end or is_over or rows.n_rows <= COST_OF_LOOKS * schedule.rows_seen(end - begin):
+        elif is_end or is_over or rows.n_rows <= COST_OF_EVALUATION * n_read:
             loss = training.held_out_loss(n_threads)
             if loss < min(losses, default=np.inf):
                 best, best_at = training.parameters(), end
             losses.append(loss)
             work.report(n_rounds, -loss, shown=("loss", loss))
-        # After a cycle that has brought nothing, the next, which is longer, fits its rows even closer.
+        # After a cycle without improvement, the next one is longer and would overfit more.
         if is_over or (is_end and best_at <= cycle_began):
             break
         if is_end:
@@ -269,22 +262,22 @@ def learn(
     return Learnt(best, best_at, np.array(losses))
 
 
-def steps_in_time(training: _engine.NetworkTraining, schedule: Schedule, n_threads: int) -> int:
-    """The steps of a schedule, or fewer if there is a deadline: steps of rate 0 show how long one takes."""
+def steps_in_time(training: _engine.NetworkTraining, settings: NetworkSettings, n_threads: int) -> int:
+    """Return the number of steps. If there is a deadline, time a few steps of rate 0 to limit the number."""
     if seconds_left() is None:
-        return schedule.n_steps
+        return settings.n_steps
     began = time.perf_counter()
-    training.advance(np.zeros(N_TIMED), schedule.dropout, n_threads)
+    training.advance(np.zeros(N_TIMED), settings.dropout, n_threads)
     of_a_step = (time.perf_counter() - began) / N_TIMED
     left = max(0.0, seconds_left() or 0.0)
-    n_steps = int(np.clip(TIME_USED * left / of_a_step, 1, schedule.n_steps))
-    if n_steps < schedule.n_steps:
+    n_steps = int(np.clip(TIME_USED * left / of_a_step, 1, settings.n_steps))
+    if n_steps < settings.n_steps:
         note_cut()
     return n_steps
 
 
 def rounds_of(n_steps: int) -> list[tuple[int, int]]:
-    """The first step of each round, and the one after its last; the same if there are few steps.
+    """Return the first step of each round and the first step after it. Both are equal in empty rounds.
 
     Examples
     --------
@@ -296,7 +289,7 @@ def rounds_of(n_steps: int) -> list[tuple[int, int]]:
 
 
 def cyclic(done: np.ndarray) -> np.ndarray:
-    """The learning rate, as a share of the largest, when a share of all steps is done (Holzmüller 2024).
+    """Return the learning rate, as a share of the largest, after a share of all steps (Holzmüller 2024).
 
     Examples
     --------
@@ -308,7 +301,7 @@ def cyclic(done: np.ndarray) -> np.ndarray:
 
 
 def ends_cycle(n_rounds: int) -> bool:
-    """Whether the learning rate is at its lowest after so many rounds.
+    """Return whether a cycle of the learning rate ends after a number of rounds.
 
     Examples
     --------

@@ -1,8 +1,7 @@
-"""One tree, grown by the engine: what can be asked of it beside its votes."""
+"""Single trees that the engine grows: their leaves, paths, depth, importances and text."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -23,12 +22,11 @@ from committee.learners.tree_parameters import columns_of
 from committee.learners.voter import Voter
 from committee.parameters import check_parameters
 from committee.saving import Fields
-from committee.table import Column
 from committee.task import Classification
 
 
 class SingleTree(Voter):
-    """A fitted tree that tells its shape, its leaves and its splits.
+    """A tree with access to its leaves and splits.
 
     Attributes
     ----------
@@ -70,27 +68,23 @@ class SingleTree(Voter):
     def _keep_member(
         self, ensemble: Any, trees: _engine.Forest, position: int, columns: np.ndarray | None
     ) -> Self:
-        """Become one of the trees of an ensemble, of some columns or all. It has no weights of rows."""
+        """Become a tree of an ensemble, on some columns or all. It stores no weights of rows."""
         tree = _engine.take_trees(trees, position, position + 1)
         schema, has_missing = ensemble.schema_, ensemble._has_missing
         self._importances, self._weight_unit = ensemble._importances[position], np.nan
         if columns is not None:
-            tree, schema, has_missing = (
-                _engine.on_columns(tree, columns),
-                schema.only(columns),
-                has_missing[columns],
-            )
-            self._importances = self._importances[columns]
+            tree, schema = _engine.on_columns(tree, columns), schema.only(columns)
+            has_missing, self._importances = has_missing[columns], self._importances[columns]
         if hasattr(self, "max_features"):
             self.max_features_ = columns_of(self.max_features, schema.n_columns)
         return self._keep(tree, schema, ensemble._task, has_missing)
 
     def _grow(self, training: Training) -> tuple[_engine.Forest, np.ndarray, np.ndarray]:
-        """Return the tree, the importances of the columns, and which of them some row has no value in."""
+        """Return the tree, the importances of the columns, and which columns have missing values."""
         raise NotImplementedError
 
     def apply(self, X: Any) -> np.ndarray:
-        """The leaf of each row.
+        """Return the leaf of each row.
 
         Parameters
         ----------
@@ -106,7 +100,7 @@ class SingleTree(Voter):
         return leaves[:, 0].astype(np.int64)
 
     def decision_path(self, X: Any) -> scipy.sparse.csr_matrix:
-        """The nodes that each row passes.
+        """Return the nodes that each row passes.
 
         Parameters
         ----------
@@ -125,15 +119,14 @@ class SingleTree(Voter):
         array([[1, 1, 0],
                [1, 0, 1]])
         """
-        leaves = self.apply(X)
-        return paths_to_nodes(self._describe())[leaves]
+        return paths_to_nodes(self._describe())[self.apply(X)]
 
     def get_n_leaves(self) -> int:
-        """The number of leaves."""
+        """Return the number of leaves."""
         return int((self._describe().left < 0).sum())
 
     def get_depth(self) -> int:
-        """The number of splits on the longest way from the root to a leaf."""
+        """Return the number of splits on the longest path from the root to a leaf."""
         return int(depths_of(self._describe()).max())
 
     @property
@@ -144,10 +137,10 @@ class SingleTree(Voter):
         return self._importances / total if total > 0 else self._importances
 
     def export_text(self) -> str:
-        """The tree as indented text.
+        """Return the tree as indented text.
 
-        A leaf tells its prediction, the weight of its training rows and, after a slash, of those that it gets
-        wrong. The leaves of a forest's members tell their prediction only.
+        A leaf shows its prediction, the weight of its training rows and, after a slash, the weight of those
+        that it misclassifies. The leaves of a forest's members show only their prediction.
 
         Examples
         --------
@@ -160,7 +153,7 @@ class SingleTree(Voter):
         return to_text(self._in_words())
 
     def export_graph(self) -> str:
-        """The tree as a graph in Graphviz's DOT language."""
+        """Return the tree as a graph in Graphviz's DOT language."""
         return to_graph(self._in_words())
 
     def _learnt(self) -> dict[str, Any]:
@@ -183,7 +176,7 @@ class SingleTree(Voter):
     def _in_words(self) -> TreeNode:
         nodes = self._describe()
         conditions = {0: ""}
-        # For each node, the columns of which rows without a value may come to it.
+        # For each node, the columns in which its rows may have missing values.
         missing = {0: frozenset(map(int, np.flatnonzero(self._has_missing)))}
         for node in map(int, np.flatnonzero(nodes.left >= 0)):
             column, left, right = (int(each[node]) for each in (nodes.column, nodes.left, nodes.right))
@@ -191,12 +184,13 @@ class SingleTree(Voter):
             conditions[left], conditions[right] = self._conditions(nodes, node, column in may_miss)
             goes, stays = (right, left) if nodes.missing_right[node] else (left, right)
             missing[goes], missing[stays] = may_miss, may_miss - {column}
-        told: dict[int, TreeNode] = {}
+        described: dict[int, TreeNode] = {}
         # Children have higher numbers than their parents.
         for node in reversed(range(len(nodes.left))):
             children = [int(side[node]) for side in (nodes.left, nodes.right) if side[node] >= 0]
-            told[node] = self._node_in_words(nodes, node, conditions[node], tuple(map(told.pop, children)))
-        return told[0]
+            below = tuple(map(described.pop, children))
+            described[node] = self._node_in_words(nodes, node, conditions[node], below)
+        return described[0]
 
     def _conditions(self, nodes: _engine.TreeNodes, node: int, may_miss: bool) -> tuple[str, str]:
         column = self.schema_.columns[nodes.column[node]]
@@ -205,7 +199,9 @@ class SingleTree(Voter):
         if np.isnan(threshold):
             categories = _engine.left_categories(self._forest, 0, node)
             only_missing = len(categories) in (0, len(column.categories))
-            left, right = set_conditions(column, [column.categories[code - 1] for code in categories])
+            on_left = {column.categories[code - 1] for code in categories}
+            left = any_of(column, [column.categories[code - 1] for code in categories])
+            right = any_of(column, [category for category in column.categories if category not in on_left])
         else:
             left, right = threshold_conditions(column, threshold)
         if only_missing:
@@ -213,34 +209,24 @@ class SingleTree(Voter):
             return (known, missing) if missing_right else (missing, known)
         if not may_miss:
             return left, right
-        if missing_right:
-            return left, f"{right} or missing"
-        return f"{left} or missing", right
+        return (left, f"{right} or missing") if missing_right else (f"{left} or missing", right)
 
     def _node_in_words(
         self, nodes: _engine.TreeNodes, node: int, condition: str, children: tuple[TreeNode, ...]
     ) -> TreeNode:
         value = nodes.value[node]
-        # A member of a forest knows the values of its leaves only, and no weights of rows.
+        # A member of a forest stores only the values of its leaves, and no weights of rows.
         weight = np.nan if nodes.weight is None else float(nodes.weight[node]) * self._weight_unit
         if np.isnan(value[0]):
             return TreeNode(condition, "", weight, children=children)
         if not isinstance(self._task, Classification):
             return TreeNode(condition, format_number(value[0]), weight, children=children)
-        errors = weight * (1 - value.max())
         label = str(self._task.decode(value[np.newaxis])[0])
-        return TreeNode(condition, label, weight, errors, children)
-
-
-def set_conditions(column: Column, categories: Sequence[Any]) -> tuple[str, str]:
-    """The conditions on the branches of some categories and of all others."""
-    these = set(categories)
-    others = [category for category in column.categories if category not in these]
-    return any_of(column, categories), any_of(column, others)
+        return TreeNode(condition, label, weight, weight * (1 - value.max()), children)
 
 
 def paths_to_nodes(nodes: _engine.TreeNodes) -> scipy.sparse.csr_matrix:
-    """A row for each node, 1 where a node lies on the way from the root to it."""
+    """Return a row for each node, with 1 for each node on the path from the root to it."""
     n_nodes = len(nodes.left)
     parents = parents_of(nodes)
     rows, passed = [np.arange(n_nodes)], [np.arange(n_nodes)]
@@ -255,7 +241,7 @@ def paths_to_nodes(nodes: _engine.TreeNodes) -> scipy.sparse.csr_matrix:
 
 
 def depths_of(nodes: _engine.TreeNodes) -> np.ndarray:
-    """The depth of each node."""
+    """Return the depth of each node."""
     depths = np.zeros(len(nodes.left), dtype=np.int64)
     level, depth = np.array([0]), 0
     while len(level):
@@ -266,7 +252,7 @@ def depths_of(nodes: _engine.TreeNodes) -> np.ndarray:
 
 
 def parents_of(nodes: _engine.TreeNodes) -> np.ndarray:
-    """The parent of each node, -1 for the root."""
+    """Return the parent of each node, -1 for the root."""
     parents = np.full(len(nodes.left), -1, dtype=np.int64)
     inner = np.flatnonzero(nodes.left >= 0)
     parents[nodes.left[inner]] = inner
@@ -275,11 +261,11 @@ def parents_of(nodes: _engine.TreeNodes) -> np.ndarray:
 
 
 def importances_of(nodes: _engine.TreeNodes, n_columns: int) -> np.ndarray:
-    """The impurity that the splits on each column remove, times the weight of the node."""
+    """Return how much the splits on each column lower the impurity, times the weight of their nodes."""
     assert nodes.impurity is not None and nodes.weight is not None
-    burden = nodes.impurity * nodes.weight
+    weighted = nodes.impurity * nodes.weight
     inner = np.flatnonzero(nodes.left >= 0)
-    gains = burden[inner] - burden[nodes.left[inner]] - burden[nodes.right[inner]]
+    gains = weighted[inner] - weighted[nodes.left[inner]] - weighted[nodes.right[inner]]
     importances = np.zeros(n_columns)
     np.add.at(importances, nodes.column[inner], gains)
     return importances

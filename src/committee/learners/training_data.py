@@ -1,6 +1,6 @@
-"""What a fit learns from, and the engine's growing of trees.
+"""Read and check the training data of a fit, and grow trees on it in the engine.
 
-In: X, y and the weights as the user has them. Out: `Training`, from which the engine grows trees by options.
+In: X, y and the weights as the user passes them. Out: `Training`, on which the engine grows trees.
 """
 
 from __future__ import annotations
@@ -16,24 +16,17 @@ from committee.running import available_bytes
 from committee.saving import Data
 from committee.table import BinnedTable, Table, forget_unseen, predict_table, read, to_codes
 from committee.table.schema import PartColumns
-from committee.task import (
-    Classification,
-    Regression,
-    check_lengths,
-    check_size,
-    class_weights,
-    row_weights,
-)
+from committee.task import Classification, Regression, check_lengths, check_size, class_weights, row_weights
 
 NO_LIMIT = 2**32 - 1
 
-# There is always room for a model of so many bytes.
+# The memory of smaller models, in bytes, is not checked.
 SMALL_MODEL = 2**26
 
 
 @dataclass(frozen=True, eq=False)
 class Training:
-    """What a fit learns from.
+    """The training data of a fit: the table, the target and the weights.
 
     Parameters
     ----------
@@ -77,25 +70,25 @@ class Training:
 
     @cached_property
     def data(self) -> Data | None:
-        """What a saved model tells of the table that it was fitted on.
+        """The description of the training table for a saved model.
 
-        None for codes, which have no values, and for a part of a table, which is the business of whoever has
-        the whole.
+        None for a `BinnedTable`, which has no values, and for a part of a table: the caller describes the
+        whole table.
         """
         if isinstance(self.table, BinnedTable) or isinstance(self.table.columns, PartColumns):
             return None
         return Data.of(self.table, self.y, self.weights)
 
     def bin(self, n_threads: int, *, keep_cuts: bool = True) -> BinnedTable:
-        """The table in the engine's codes, perhaps without the cuts between them."""
+        """Return the table in the engine's codes, with or without the cuts between them."""
         if isinstance(self.table, BinnedTable):
             return self.table
         return to_codes(self.table, self.fixed, n_threads, keep_cuts=keep_cuts)
 
     def rows_by_content(self, binned: BinnedTable, n_threads: int) -> np.ndarray:
-        """The rows that weigh something, in the order of what they and y contain, not of where they stand.
+        """Return the rows of positive weight in an order that depends on their content, not their position.
 
-        Equal rows lie in the order of their weights.
+        Equal rows are ordered by their weights.
 
         Parameters
         ----------
@@ -114,7 +107,7 @@ class Training:
     def grow_tree(
         self, grow: _engine.GrowParameters, seed: int, n_threads: int
     ) -> tuple[_engine.GrownForest, np.ndarray]:
-        """Grow one tree on all rows. The array says which columns some row has no value in."""
+        """Grow one tree on all rows. Return it and a mask of the columns that have missing values."""
         grow.keep_records = True
         parameters = _engine.ForestParameters()
         parameters.grow, parameters.n_trees, parameters.seed = grow, 1, seed
@@ -146,19 +139,19 @@ class Training:
         bags : Drawing, default=None
             How the rows of each tree are drawn. None lets every tree see all rows.
         most_weight : int, default=None
-            The most that the rows of a tree may weigh. None is what all rows weigh.
+            The largest total weight of the rows of a tree. None is the weight of all rows.
         before : OutOfBagVotes, default=None
-            The out-of-bag votes of the trees of a fit before.
+            The out-of-bag votes of the trees of the previous fit.
         progress : callable, default=None
-            Called with the number of trees done. The work ends if it answers True.
+            Called with the number of trees done. The work stops if it returns True.
 
         Returns
         -------
         GrownForest
-            What has ended the work before its time is its `interruption`; the trees so far are whole.
+            If the work ended early, `interruption` contains the reason, and the trees so far are complete.
         """
         if not parameters.grow.keep_records:
-            # If the error decides how many trees there are, there are at least twice as many as it looks at.
+            # n_estimators="auto" grows at least twice as many trees as one mean of the error covers.
             n_trees = 2 * parameters.flat_trees or parameters.n_trees - parameters.first_tree
             check_classes(self.n_classes, n_trees)
         return _engine.grow_forest(
@@ -177,19 +170,19 @@ class Training:
 
 
 def read_training(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Training:
-    """Read and check what an estimator is fitted on."""
+    """Read and check the X, y and weights of an estimator's fit."""
     table = fit_table(estimator, X, sample_weight)
     return training_of(estimator, table, y, sample_weight, getattr(estimator, "class_weight", None))
 
 
 def seen_table(estimator: Any, X: Any, sample_weight: Any) -> Table:
-    """Read the X of an estimator's fit, with the categories of rows that weigh something."""
+    """Read the X of an estimator's fit, with the categories of rows of positive weight."""
     table = read(X, categorical_features=estimator.categorical_features)
     return forget_unseen(table, row_weights(sample_weight, table.n_rows))
 
 
 def fit_table(estimator: Any, X: Any, sample_weight: Any) -> Table | BinnedTable:
-    """The same; a table that is binned is taken as it is."""
+    """Read the X of an estimator's fit. Return a `BinnedTable` unchanged."""
     if not isinstance(X, BinnedTable):
         return seen_table(estimator, X, sample_weight)
     marks = estimator.categorical_features
@@ -198,29 +191,29 @@ def fit_table(estimator: Any, X: Any, sample_weight: Any) -> Table | BinnedTable
     return X
 
 
-def table_to_go_on(estimator: Any, X: Any) -> Table | BinnedTable:
-    """Read the X of a fit that goes on with what a fitted estimator has learnt."""
+def read_resumed_table(estimator: Any, X: Any) -> Table | BinnedTable:
+    """Read the X of a fit that resumes the fit of an estimator."""
     if not isinstance(X, BinnedTable):
         return predict_table(estimator, X)
     if X.schema != estimator.schema_:
-        raise ValueError("warm_start=True goes on with the columns of the fit before. Set it to False.")
+        raise ValueError("warm_start=True needs the columns of the previous fit. Set it to False.")
     return X
 
 
 def check_same_task(task: Classification | Regression, before: Classification | Regression) -> None:
-    """Raise unless a fit may go on with what another has learnt: both regression, or of the same classes."""
+    """Raise if two fits have different tasks: classification and regression, or different classes."""
     if isinstance(task, Classification) and isinstance(before, Classification):
         is_same = np.array_equal(task.classes, before.classes)
     else:
         is_same = type(task) is type(before)
     if not is_same:
-        raise ValueError("warm_start=True goes on with the classes of the fit before. Set it to False.")
+        raise ValueError("warm_start=True needs the classes of the previous fit. Set it to False.")
 
 
 def training_of(
     estimator: Any, table: Table | BinnedTable, y: Any, sample_weight: Any, class_weight: Any
 ) -> Training:
-    """Check y and the weights that belong to a table."""
+    """Check y and the weights of a table, and return all three as training data."""
     task, target = estimator._task_type.of(y)
     check_lengths(table.n_rows, target)
     if isinstance(task, Classification):
@@ -236,7 +229,7 @@ def training_of(
 
 
 def check_classes(n_classes: int, n_trees: int = 1) -> None:
-    """Raise if trees of so many classes do not fit into memory: every leaf has a number for each class."""
+    """Raise if trees for these classes do not fit in memory: every leaf has a number for each class."""
     needed = 8.0 * n_trees * n_classes**2
     if needed > SMALL_MODEL and needed > (free := available_bytes()):
         raise ValueError(
@@ -247,7 +240,7 @@ def check_classes(n_classes: int, n_trees: int = 1) -> None:
 
 
 def check_numbers(y: np.ndarray, is_rate: bool) -> None:
-    """Raise unless the numbers can be squared and, where they are rates, are not negative."""
+    """Raise if the numbers are too large to be squared or, if they are rates, are negative or all 0."""
     check_size(y)
     if not is_rate:
         return

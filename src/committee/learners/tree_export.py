@@ -1,8 +1,8 @@
-"""Trees as text and as graphs.
+"""Write trees as text and as graphs.
 
-In: the root of a tree of `TreeNode`, which every tree of this package can make of itself. Out: indented text
-in the layout of Weka's J48, or Graphviz's DOT language. The conditions on the branches are written here too,
-so that all trees speak alike.
+In: the root `TreeNode` of any tree of this package. Out: indented text in the layout of Weka's J48, or
+Graphviz's DOT language. The conditions on the branches are written here too, so they look the same for all
+trees.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from committee.table import Column, Kind
 
 @dataclass(frozen=True, eq=False)
 class TreeNode:
-    """A node of any tree, in words.
+    """A node of any tree, as text.
 
     Parameters
     ----------
@@ -26,12 +26,11 @@ class TreeNode:
         The condition on the branch from the parent: "width <= 0.6", "outlook = sunny" or
         "city in {Bonn, Oslo}". Empty at the root.
     prediction : str
-        What the tree says if a row stops here: a class, or a number.
+        The prediction for a row that ends in this node: a class, or a number.
     weight : float
-        The weight of the training rows that reach the node; a row counts 1 unless it was weighted. NaN if it
-        is not known.
+        The weight of the training rows in the node: their number unless they have weights. NaN if unknown.
     errors : float, default=0.0
-        The weight of the training rows that `prediction` gets wrong. 0 in regression.
+        The weight of the training rows for which `prediction` is wrong. 0 in regression.
     children : tuple of TreeNode, default=()
         In the order of the branches. Empty for a leaf.
 
@@ -52,7 +51,8 @@ class TreeNode:
 def to_text(root: TreeNode) -> str:
     """Write a tree as indented lines.
 
-    A leaf tells its prediction, the weight of its training rows and, after a slash, of those it gets wrong.
+    A leaf shows its prediction, the weight of its training rows and, after a slash, the weight of the
+    misclassified ones.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def to_graph(root: TreeNode) -> str:
     Returns
     -------
     str
-        To be drawn by `dot -Tsvg`, or by any viewer of DOT.
+        Input of `dot -Tsvg`, or of any viewer of DOT files.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def to_graph(root: TreeNode) -> str:
 
 
 def threshold_conditions(column: Column, threshold: float) -> tuple[str, str]:
-    """The conditions on the branches of the values up to a threshold, and of those above it.
+    """Return the conditions on the branches of the values up to a threshold, and of those above it.
 
     Examples
     --------
@@ -138,7 +138,7 @@ def threshold_conditions(column: Column, threshold: float) -> tuple[str, str]:
 
 
 def any_of(column: Column, categories: Sequence[Hashable]) -> str:
-    """The condition on the branch of one or some categories.
+    """Return the condition on the branch of one or more categories.
 
     Examples
     --------
@@ -154,7 +154,7 @@ def any_of(column: Column, categories: Sequence[Hashable]) -> str:
 
 
 def format_threshold(kind: Kind, threshold: float) -> str:
-    """Write a threshold so that it parts the rows as the tree does: in full, and dates as such.
+    """Write a threshold with enough digits to split the rows exactly as the tree does, and dates as dates.
 
     Examples
     --------
@@ -166,7 +166,7 @@ def format_threshold(kind: Kind, threshold: float) -> str:
     ('8:30:00', '1 day, 12:00:00')
     """
     threshold = float(threshold)
-    # Moments and spans are told apart by microseconds, those beyond a calendar by their seconds.
+    # Dates and spans have a resolution of microseconds. Those outside the calendar are written in seconds.
     with contextlib.suppress(OverflowError):
         if kind in (Kind.DATE, Kind.SPAN) and math.isfinite(threshold):
             span = datetime.timedelta(microseconds=math.floor(threshold * 1e6))
@@ -177,26 +177,23 @@ def format_threshold(kind: Kind, threshold: float) -> str:
 
 
 def is_short_integer(number: float) -> bool:
-    """Whether a number is whole, and has few digits."""
+    """Return whether a number is an integer with few digits."""
     return number.is_integer() and abs(number) < 1e15
 
 
 def format_number(number: float) -> str:
-    """Write whole numbers in full and others with six digits.
+    """Write integers in full and other numbers with six digits.
 
     Examples
     --------
     >>> format_number(1234567.0), format_number(0.123456789)
     ('1234567', '0.123457')
     """
-    number = float(number)
-    if is_short_integer(number):
-        return str(int(number))
-    return f"{number:.6g}"
+    return str(int(number)) if is_short_integer(float(number)) else f"{number:.6g}"
 
 
 def walk(root: TreeNode) -> Iterator[tuple[TreeNode, int]]:
-    """Every node with its depth, parents before children."""
+    """Yield every node with its depth, parents before children."""
     # Without recursion: a tree may be deeper than the stack.
     waiting = [(root, 0)]
     while waiting:
@@ -206,20 +203,20 @@ def walk(root: TreeNode) -> Iterator[tuple[TreeNode, int]]:
 
 
 def describe(node: TreeNode) -> str:
-    """The prediction of a node and, if known, the weight of its rows and, after a slash, of wrong ones."""
+    """Return the prediction of a node and, if known, the weights of its rows and of misclassified rows."""
     if math.isnan(node.weight):
         return node.prediction
-    # Parts of rows are not exact, so an error of a millionth of a row is none.
+    # Fractions of rows are rounded, so an error of a millionth of a row is not an error.
     errors = f"/{format_weight(node.errors)}" if node.errors > 1e-6 else ""
     return f"{node.prediction} ({format_weight(node.weight)}{errors})"
 
 
 def format_weight(weight: float) -> str:
-    """Write a weight with two digits after the point, if it needs them."""
+    """Write a weight with at most two decimals."""
     return f"{weight:.2f}".rstrip("0").rstrip(".")
 
 
 def quote(text: str) -> str:
-    """A string of the DOT language: it knows quotes, and backslashes begin escapes."""
+    """Return a quoted string of the DOT language, with quotes and backslashes escaped."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\r", "").replace("\n", "\\n")
     return f'"{escaped}"'

@@ -1,4 +1,4 @@
-"""The parameters of grown trees: declared once for trees and forests, with what they tell the engine."""
+"""Declare the parameters of grown trees once, for trees and forests, and convert them for the engine."""
 
 from __future__ import annotations
 
@@ -29,71 +29,67 @@ from committee.parameters import (
 from committee.running import Runner
 from committee.table import Schema
 
-# A limit may be as large as one likes: the engine gets NO_LIMIT.
+# Users may pass any limit. The engine gets at most NO_LIMIT.
 ANY_SIZE = math.inf
 
 CLASS_CRITERION: Declaration = (
     one_of("gini", "entropy", "log_loss", "gain_ratio"),
-    'What a split should lower. "log_loss" is another name of "entropy". "gain_ratio" takes, of the columns '
-    "of at least average gain of information, the one with the highest ratio of gain to the information of "
-    "the split itself.",
+    'The measure that a split lowers. "log_loss" is another name of "entropy". "gain_ratio" considers the '
+    "columns of at least average information gain and takes the one with the highest ratio of gain to the "
+    "information of the split itself.",
 )
 NUMBER_CRITERION: Declaration = (
     one_of("squared_error", "poisson"),
-    "What a split should lower: the squared error, or half the Poisson deviance, for y >= 0.",
+    "The measure that a split lowers: the squared error, or half the Poisson deviance, for y >= 0.",
 )
 CLASS_WEIGHT: Declaration = (
     either(one_of(None, "balanced"), Constraint("a dict of label to weight", is_mapping)),
-    'Weights of the classes, multiplied with those of the rows. "balanced" makes them inverse to the number '
-    "of rows of each class, whatever `sample_weight` is. A class that the dict leaves out weighs 1.",
+    'Weights of the classes, multiplied by those of the rows. "balanced" makes them inversely proportional '
+    "to the number of rows of each class, whatever `sample_weight` is. A class that is not in the dict has "
+    "the weight 1.",
 )
 CATEGORICAL_FEATURES: Declaration = (
     Constraint('"from_dtype", a mask, or a list of indices or names'),
-    "Columns to take as categories beside those whose dtype says so.",
+    "Columns to treat as categories, besides those with a categorical dtype.",
 )
 N_JOBS: Declaration = (
     Constraint(
         "an integer other than 0, or None", lambda value: value is None or (is_integer(value) and value != 0)
     ),
-    "The number of threads, which changes nothing but the time. None and -1 are all cores (None is one in "
-    "scikit-learn), -2 is one fewer.",
+    "The number of threads, which only changes the time. None and -1 use all cores (None is one core in "
+    "scikit-learn), -2 leaves one core unused.",
 )
 RUNNER: Declaration = (
     either(
         one_of("serial", "threads", "processes"),
         Constraint("a Runner", lambda value: isinstance(value, Runner)),
     ),
-    "Where members are fitted that are not of the engine. It changes nothing but the time.",
+    "Where members that the engine does not grow are fitted. It only changes the time.",
 )
-
-
 VERBOSE: Declaration = (
     either(integer(0), Constraint("a boolean", is_boolean)),
-    "Whether to show how far the fit is: as a bar in terminals and notebooks if rich is installed, else on "
-    "stderr.",
+    "Whether to show the progress of the fit: as a bar in terminals and notebooks if rich is installed, else "
+    "on stderr.",
 )
 MAX_DEPTH: Declaration = (
     optional(integer(1, ANY_SIZE)),
-    "How many splits there may be between the root and a leaf. None sets no limit.",
+    "The maximum number of splits between the root and a leaf. None sets no limit.",
 )
 MIN_SAMPLES_SPLIT: Declaration = (
     either(integer(2, ANY_SIZE), share(whole=True)),
-    "How many rows a node must have to be split, whatever they weigh; a float is a share of all rows that "
-    "weigh something.",
+    "The minimum number of rows that a node needs to be split, whatever their weights. A float is a share of "
+    "the rows of positive weight.",
 )
 MIN_SAMPLES_LEAF: Declaration = (
     either(integer(1, ANY_SIZE), share(whole=False)),
-    "How many rows a leaf must have, whatever they weigh; a float is a share of all rows that weigh "
-    "something.",
+    "The minimum number of rows of a leaf, whatever their weights. A float is a share of the rows of "
+    "positive weight.",
 )
-MIN_WEIGHT_FRACTION_LEAF: Declaration = (
-    number(0, 0.5),
-    "The share of the weight of all rows that a leaf must have.",
-)
+MIN_WEIGHT_FRACTION_LEAF: Declaration = (number(0, 0.5), "The minimum share of the total weight in a leaf.")
 MAX_FEATURES: Declaration = (
     either(integer(1, ANY_SIZE), share(whole=True), one_of("sqrt", "log2", None)),
-    "How many columns, drawn anew at every node, are tried for a split; a float is a share of all, None is "
-    "all of them. If none of the drawn can be split, others are tried.",
+    "The number of columns that are drawn at every node and tried for a split. A float is a share of all "
+    "columns, None is all. If no drawn column can be split, others are tried.",
 )
 TREE_SEED: Declaration = (
     RANDOM_STATE,
@@ -102,12 +98,12 @@ TREE_SEED: Declaration = (
 )
 MAX_LEAF_NODES: Declaration = (
     optional(integer(2, ANY_SIZE)),
-    "How many leaves a tree may have: the splits that lower the impurity most are made first. None sets no "
-    "limit.",
+    "The maximum number of leaves of a tree. The splits that lower the impurity most are made first. None "
+    "sets no limit.",
 )
 MIN_IMPURITY_DECREASE: Declaration = (
     number(0),
-    "By how much a split must lower the impurity, times the node's share of the weight.",
+    "The minimum decrease of the impurity by a split, times the node's share of the weight.",
 )
 CCP_ALPHA: Declaration = (
     number(0),
@@ -116,7 +112,7 @@ CCP_ALPHA: Declaration = (
 MONOTONIC_CST: Declaration = (
     Constraint("None, a value of -1, 0 or 1 for each column, or a dict of names to such values"),
     "1: the prediction (the probability of the second of two classes) may only rise with the column. -1: it "
-    "may only fall. 0, and columns that a dict leaves out: no constraint.",
+    "may only fall. 0, or a column that is not in the dict: no constraint.",
 )
 
 
@@ -144,36 +140,39 @@ def cart_parameters_of(estimator: Any, training: Training) -> _engine.GrowParame
 
 
 def draw_seed(random_state: Any) -> int:
-    """The engine's seed: always another one if the state is None."""
+    """Return a seed for the engine. It differs on every call if the state is None."""
     return int(check_random_state(random_state).randint(0, 2**64, dtype=np.uint64))
 
 
-def rows_of(asked: int | float, n_rows: int) -> int:
-    """A number of rows, given as such or as a share of all."""
-    return math.ceil(asked * n_rows) if is_float(asked) else min(int(asked), NO_LIMIT)
+def rows_of(value: int | float, n_rows: int) -> int:
+    """Return a number of rows that is given as such or as a share of all rows."""
+    return math.ceil(value * n_rows) if is_float(value) else min(int(value), NO_LIMIT)
 
 
-def columns_of(asked: int | float | str | None, n_columns: int) -> int:
-    """The number of columns to try, at least one and at most all.
+def columns_of(value: int | float | str | None, n_columns: int) -> int:
+    """Return the number of columns to try, at least one and at most all.
 
     Examples
     --------
-    >>> [columns_of(asked, 28) for asked in ("sqrt", "log2", "auto", 0.5, None, 99)]
+    >>> [columns_of(value, 28) for value in ("sqrt", "log2", "auto", 0.5, None, 99)]
     [5, 4, 5, 14, 28, 28]
     """
-    if asked is None:
+    if value is None:
         return n_columns
-    if asked == "auto":
-        wanted = math.log2(n_columns) + 1
-    elif isinstance(asked, str):
-        wanted = math.sqrt(n_columns) if asked == "sqrt" else math.log2(n_columns)
+    if isinstance(value, str):
+        by_name = {
+            "auto": math.log2(n_columns) + 1,
+            "sqrt": math.sqrt(n_columns),
+            "log2": math.log2(n_columns),
+        }
+        wanted = by_name[value]
     else:
-        wanted = asked * n_columns if is_float(asked) else asked
+        wanted = value * n_columns if is_float(value) else value
     return max(1, min(int(wanted), n_columns))
 
 
 def directions_of(monotonic_cst: Any, training: Training) -> list[int]:
-    """The constraints as the engine takes them: none if there is nothing to constrain."""
+    """Return the constraints as the engine takes them. The list is empty if no column is constrained."""
     if monotonic_cst is None:
         return []
     schema = training.table.schema
@@ -198,16 +197,16 @@ def directions_of(monotonic_cst: Any, training: Training) -> list[int]:
     if len(constrained):
         names = [schema.names[column] for column in constrained]
         raise ValueError(
-            f"monotonic_cst constrains the categories {names}, which have no order. Give them 0."
+            f"monotonic_cst constrains the categories {names}, which have no order. Set them to 0."
         )
-    return [int(direction) for direction in directions]
+    return directions.astype(int).tolist()
 
 
 def check_names(monotonic_cst: Mapping[Any, Any], schema: Schema) -> None:
-    """Raise unless all columns that are to be constrained are there."""
+    """Raise if a column that is to be constrained is not in the table."""
     if not schema.named:
         raise ValueError(
-            "monotonic_cst names columns, and those of X have no names. Give it a value for each column."
+            "monotonic_cst names columns, and those of X have no names. Pass a value for each column."
         )
     unknown = [name for name in monotonic_cst if name not in schema.names]
     if unknown:

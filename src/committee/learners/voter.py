@@ -1,7 +1,8 @@
-"""From a table to votes: what every estimator does with new rows.
+"""Turn a table into votes: the base classes of all estimators.
 
-A fitted `Voter` holds the engine's forest (of one tree or many), the schema of its table and its task. A
-matrix of float64 goes to the engine as it is where the schema allows; all else is read by the schema first.
+A fitted `Voter` contains the engine's forest (one tree or more), the schema of the training table and the
+task. The engine takes a matrix of float64 directly if the schema allows it. Other tables are read by the
+schema first.
 """
 
 from __future__ import annotations
@@ -24,15 +25,15 @@ from committee.table import Kind, Schema, Table, keep_schema, predict_table, tak
 from committee.task import Classification, Regression
 
 FLOAT64 = np.dtype(np.float64)
-# The engine does not share out fewer rows than these.
+# The engine uses one thread for fewer rows.
 ROWS_OF_A_THREAD = 64
 
 
 class FittedModels:
-    """Fitted models and rules, made ready to answer for `Tabular.predictor`."""
+    """The predictors of fitted members and rules, for `Tabular.predictor`."""
 
     def predictor(self, model: Any, role: str) -> Predictor:
-        """The predictor of a member, if it is one of committee's own."""
+        """Return the predictor of a member. Raise if it is a model of another library."""
         if isinstance(model, Tabular):
             return model.predictor()
         raise ValueError(
@@ -41,11 +42,11 @@ class FittedModels:
         )
 
     def summed(self, kept: KeptRule) -> str | None:
-        """The name of a rule by which votes are only summed, None if it does more."""
+        """Return the name of a rule that only sums votes, or None for other rules."""
         return name_of_sum(kept.rule) if kept.rule is not None and sums_votes(kept.rule) else None
 
     def rule(self, kept: KeptRule) -> Any:
-        """The rule, if it does not look at the rows."""
+        """Return the rule. Raise if it uses the rows."""
         if kept.encoder is not None:
             raise ValueError(
                 f"{type(kept.rule).__name__} looks at the rows, so there is no predictor. Use the ensemble "
@@ -55,7 +56,7 @@ class FittedModels:
 
 
 class Tabular(Saveable, BaseEstimator):
-    """An estimator that reads tables of any kind, and remembers their columns and its task.
+    """An estimator that reads tables of any kind and stores their schema and its task.
 
     Attributes
     ----------
@@ -93,13 +94,13 @@ class Tabular(Saveable, BaseEstimator):
             self.n_classes_ = task.n_outputs
 
     def predictor(self) -> Predictor:
-        """Prepare an object that decides without checks, for rows in a hurry.
+        """Return an object that predicts few rows quickly, because it skips most checks.
 
         Returns
         -------
         Predictor
             With `predict` and, for classes, `predict_proba`. They take matrices of float64, and rows as
-            mappings by column name. `committee.predictor` makes one of a saved file.
+            mappings by column name. `committee.predictor` returns one for a saved file.
 
         Examples
         --------
@@ -112,7 +113,7 @@ class Tabular(Saveable, BaseEstimator):
         return self._state().predictor(FittedModels(), self.get_params(deep=False))
 
     def _state(self) -> State:
-        """What decides, for a predictor and for a file."""
+        """Return the part of the estimator that predicts, for a predictor and for a file."""
         raise NotImplementedError
 
     def _read(self, X: Any) -> Table:
@@ -131,7 +132,7 @@ class Tabular(Saveable, BaseEstimator):
 
 
 class Voter(Tabular):
-    """An estimator whose decision is that of a forest of the engine.
+    """An estimator that predicts with a forest of the engine.
 
     Attributes
     ----------
@@ -157,7 +158,7 @@ class Voter(Tabular):
         task: Classification | Regression,
         has_missing: np.ndarray,
     ) -> Self:
-        """Become a fitted estimator: the last step of a fit, so that one that fails changes nothing."""
+        """Store the fitted state. It is the last step of a fit, so a fit that fails changes nothing."""
         self._keep_task(schema, task)
         self._forest = forest
         self._has_missing = has_missing
@@ -165,7 +166,7 @@ class Voter(Tabular):
         return self
 
     def _decide(self, X: Any) -> np.ndarray:
-        """The decision for each row, of shape (n_rows, n_outputs)."""
+        """Return the decision for each row, of shape (n_rows, n_outputs)."""
         if (
             type(X) is np.ndarray
             and X.ndim == 2
@@ -177,7 +178,7 @@ class Voter(Tabular):
         return self._decide_table(X)
 
     def _decide_table(self, X: Any) -> np.ndarray:
-        """The same for a table that must be read."""
+        """Return the decision for each row of a table that must be read."""
         table = self._read(X)
         threads = self._threads(table.n_rows)
         return self._forest.predict(list(table.columns), table.n_rows, self._rule, threads)
@@ -200,7 +201,7 @@ class Voter(Tabular):
 
 
 class Classifies(ClassifierMixin):
-    """Votes are probabilities of classes.
+    """The prediction methods of classifiers: votes are probabilities of classes.
 
     Attributes
     ----------
@@ -214,7 +215,7 @@ class Classifies(ClassifierMixin):
     n_classes_: int
 
     def predict_proba(self: Any, X: Any) -> np.ndarray:
-        """Probabilities of the classes.
+        """Return the probabilities of the classes.
 
         Parameters
         ----------
@@ -228,7 +229,7 @@ class Classifies(ClassifierMixin):
         return self._decide(X)
 
     def predict_log_proba(self: Any, X: Any) -> np.ndarray:
-        """Logarithms of the probabilities of the classes.
+        """Return the logarithms of the probabilities of the classes.
 
         Parameters
         ----------
@@ -242,7 +243,7 @@ class Classifies(ClassifierMixin):
             return np.log(self._decide(X))
 
     def predict(self: Any, X: Any) -> np.ndarray:
-        """The class of the highest probability, the first of equal ones.
+        """Return the class with the highest probability, the first one if there is a tie.
 
         Parameters
         ----------
@@ -252,17 +253,18 @@ class Classifies(ClassifierMixin):
         -------
         ndarray of shape (n_rows,)
         """
+        # `_decide` raises NotFittedError if there is no `_task` yet.
         votes = self._decide(X)
         return self._task.decode(votes)
 
 
 class Regresses(RegressorMixin):
-    """Votes are numbers."""
+    """The prediction method of regressors: votes are numbers."""
 
     _task_type = Regression
 
     def predict(self: Any, X: Any) -> np.ndarray:
-        """A number for each row.
+        """Return a number for each row.
 
         Parameters
         ----------
@@ -272,17 +274,18 @@ class Regresses(RegressorMixin):
         -------
         ndarray of shape (n_rows,)
         """
+        # `_decide` raises NotFittedError if there is no `_task` yet.
         votes = self._decide(X)
         return self._task.decode(votes)
 
 
 def is_plain(schema: Schema) -> bool:
-    """Whether a matrix needs no reading: all columns are numbers, and there are no names to compare."""
+    """Return whether the engine can take a matrix directly: all columns are numbers without names."""
     return not schema.named and all(column.kind is Kind.NUMBER for column in schema.columns)
 
 
 def attribute_of_part(part: str, name: str, meaning: str) -> property:
-    """Make an attribute of a fitted estimator, which a part of it holds."""
+    """Return a property that reads an attribute of a part of a fitted estimator."""
 
     def read(estimator: Any) -> Any:
         check_is_fitted(estimator)

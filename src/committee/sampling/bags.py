@@ -250,7 +250,7 @@ class ForestBags:
         units, weights = (before.units, bags.units), (before.weights, bags.weights)
         if not (np.array_equal(*units) and np.array_equal(*weights)):  # type: ignore[arg-type]
             raise ValueError(
-                "The trees of the fit before were judged out of bag on other rows, or on rows of other "
+                "The trees of the previous fit were judged out of bag on other rows, or on rows of other "
                 "weights. With warm_start=True, pass the same X, y and sample_weight, or set oob_score=False "
                 "and a rule that does not learn."
             )

@@ -138,7 +138,7 @@ class Ensemble(Voter):
 
         It is that of the mean of the votes, or of their majority if that is the rule. No other rule is asked.
         """
-        return self._judgement().curve
+        return self._required_out_of_bag().curve
 
     @property
     def _votes_outside(self) -> HonestVotes | None:
@@ -161,14 +161,14 @@ class Ensemble(Voter):
             self._matrix_width = -1
 
     def _curve_before(self) -> np.ndarray:
-        """Return the errors of the members of the fit before; none if they were not judged."""
+        """Return the errors of the members of the previous fit; none if they were not judged."""
         return np.empty(0) if self._out_of_bag is None else self._out_of_bag.curve
 
     def _scored(self) -> OutOfBag:
         """Return what is known of the decision, and not only of the sums of the votes."""
-        return self._judgement()
+        return self._required_out_of_bag()
 
-    def _judgement(self) -> OutOfBag:
+    def _required_out_of_bag(self) -> OutOfBag:
         found = self.__dict__.get("_out_of_bag")
         if found is None:
             raise AttributeError("There are out-of-bag decisions only after a fit with oob_score=True.")
@@ -195,16 +195,16 @@ class Ensemble(Voter):
         ruling = self._ruling
         return judged.decision if ruling is None or ruling.decision is None else ruling.decision
 
-    def _check_judged_alike(self, rule: str) -> None:
+    def _check_same_sums(self, rule: str) -> None:
         """Raise if votes of further members cannot be added to the sums out of bag of those before."""
         if is_open(self._task) and (rule == "majority") != (self._rule == "majority"):
             raise ValueError(
-                "The members of the fit before were judged by another rule than the majority, or these are "
+                "The members of the previous fit were judged by another rule than the majority, or these are "
                 "not. Leave the rule as it was, or set warm_start=False."
             )
 
-    def _judge_again(self, training: Training) -> None:
-        """Score the decision that is there: `oob_score` may be another metric than in the fit before."""
+    def _score_again(self, training: Training) -> None:
+        """Score the decision that is there: `oob_score` may be another metric than in the previous fit."""
         if self.oob_score and self._out_of_bag is not None:
             score = score_of(self._oob_decision(), training, self.oob_score)
             self._out_of_bag: OutOfBag | None = replace(self._out_of_bag, score=score)

@@ -120,7 +120,7 @@ class Tally:
 
     @classmethod
     def of(cls, training: Training, before: OutOfBag | None, is_majority: bool) -> Self:
-        """The votes of the members of a fit before, or none."""
+        """The votes of the members of the previous fit, or none."""
         if before is not None:
             return cls(training, is_majority, before.sums, before.counts, tuple(before.curve))
         n_rows = training.table.n_rows
@@ -139,15 +139,15 @@ class Tally:
 
     def error(self) -> float:
         """The misclassified share of the rows that have votes and a weight, or the mean squared error."""
-        is_judged = self.counts > 0
+        is_scored = self.counts > 0
         if self.training.weights is not None:
-            is_judged &= self.training.weights > 0
-        if not is_judged.any():
+            is_scored &= self.training.weights > 0
+        if not is_scored.any():
             return float("nan")
-        y, sums = self.training.y[is_judged], self.sums[is_judged]
+        y, sums = self.training.y[is_scored], self.sums[is_scored]
         if self.training.n_classes > 0:
             return float((sums.argmax(axis=1) != y).mean())
-        return float(((sums[:, 0] / self.counts[is_judged] - y) ** 2).mean())
+        return float(((sums[:, 0] / self.counts[is_scored] - y) ** 2).mean())
 
     @property
     def votes(self) -> _engine.OutOfBagVotes:
@@ -155,21 +155,21 @@ class Tally:
         return _engine.OutOfBagVotes(self.sums, self.counts, np.array(self.curve))
 
 
-def check_goes_on(before: OutOfBag | None, n_rows: int, with_importances: bool) -> None:
+def check_can_resume(before: OutOfBag | None, n_rows: int, with_importances: bool) -> None:
     """Raise unless the out-of-bag votes of further trees can be added to those of the trees before."""
     if before is None or (with_importances and before.losses is None):
         raise ValueError(
-            "The trees of the fit before were not judged out of bag, and warm_start=True goes on with them. "
+            "The trees of the previous fit were not judged out of bag, and warm_start=True goes on with them. "
             "Set oob_score and oob_importances from the first fit on, or warm_start=False."
         )
     if len(before.counts) != n_rows:
         raise ValueError(
-            f"X has {n_rows} rows, and the trees of the fit before were judged on {len(before.counts)}. With "
+            f"X has {n_rows} rows, and the trees of the previous fit were judged on {len(before.counts)}. With "
             "warm_start=True, pass the same rows, or set oob_score=False."
         )
 
 
-def warn_of_no_judges(out_of_bag: OutOfBag | None) -> None:
+def warn_if_all_rows_seen(out_of_bag: OutOfBag | None) -> None:
     """Warn, from within a fit, if all trees have seen all rows."""
     if out_of_bag is not None and np.isnan(out_of_bag.curve[-1]):
         message = "Every tree has seen every row, so oob_score_ is NaN. Grow more trees."
@@ -239,12 +239,12 @@ def value_of(
 def score_of(decision: np.ndarray, training: Training, metric: Any) -> float:
     """The metric on the rows that have a decision and a weight; NaN if there are none."""
     task = training.task
-    is_judged = ~np.isnan(decision[:, 0])
+    is_scored = ~np.isnan(decision[:, 0])
     if training.weights is not None:
-        is_judged &= training.weights > 0
-    if not is_judged.any():
+        is_scored &= training.weights > 0
+    if not is_scored.any():
         return float("nan")
-    truth, decision = training.y[is_judged], decision[is_judged]
+    truth, decision = training.y[is_scored], decision[is_scored]
     if is_named(metric):
         return value_of(metric, truth, decision, task)
     if not isinstance(task, Classification):

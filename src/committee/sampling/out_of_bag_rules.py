@@ -44,22 +44,14 @@ class Ruling:
     decision: np.ndarray | None = None
 
     @classmethod
-    def of(
-        cls,
-        rule: Rule,
-        task: Task,
-        votes: HonestVotes | None,
-        native: Any,
-        *,
-        is_judged: bool,
-    ) -> Self:
+    def of(cls, rule: Rule, task: Task, votes: HonestVotes | None, native: Any, *, is_scored: bool) -> Self:
         """Fit a rule, and let it decide out of bag if that is to be judged."""
         if isinstance(task, Classification) and task.n_outputs == 1:
             return cls(None, votes=votes)
         encoder, matrix = encoded_for(rule, votes, native)
         if not rule.needs_fit:
             decision = None
-            if is_judged and votes is not None and not sums_votes(rule):
+            if is_scored and votes is not None and not sums_votes(rule):
                 decision = decided_by_voters(rule, votes.votes)
             return cls(rule, encoder, votes, decision)
         if votes is None:
@@ -74,8 +66,8 @@ class Ruling:
                 f"Every member has seen every row (n_samples={votes.n_rows}), so the rule has nothing to "
                 "learn from. Make more members, or set rule='mean'."
             )
-        decision = decided_out_of_bag(rule, honest, votes.n_rows) if is_judged else None
-        return cls(honest.on(weighty).teach(rule), encoder, votes, decision)
+        decision = decided_out_of_bag(rule, honest, votes.n_rows) if is_scored else None
+        return cls(honest.on(weighty).fit_rule(rule), encoder, votes, decision)
 
 
 def decided_out_of_bag(rule: Rule, honest: HonestVotes, n_rows: int) -> np.ndarray:
@@ -113,9 +105,9 @@ def learns(rule: Rule, task: Task) -> bool:
     return rule.needs_fit and is_open(task)
 
 
-def needs_votes(rule: Rule, task: Task, *, is_judged: bool) -> bool:
+def needs_votes(rule: Rule, task: Task, *, is_scored: bool) -> bool:
     """Whether the votes of every member on the rows that it has not seen are wanted."""
-    return learns(rule, task) or (is_judged and not sums_votes(rule))
+    return learns(rule, task) or (is_scored and not sums_votes(rule))
 
 
 def check_rule_of_trees(rule: Rule, task: Task, n_trees: int, forest: Any) -> None:
@@ -130,7 +122,7 @@ def check_rule_of_trees(rule: Rule, task: Task, n_trees: int, forest: Any) -> No
         )
 
 
-def teach_by_trees(
+def fit_rule_on_trees(
     rule: Rule,
     forest: Any,
     training: Training,
@@ -138,18 +130,18 @@ def teach_by_trees(
     outside_of: Callable[[int], np.ndarray],
     n_threads: int,
     *,
-    is_judged: bool,
+    is_scored: bool,
     before: HonestVotes | None = None,
 ) -> Ruling:
-    """Let a rule learn from the votes of trees on rows outside of their bags, after those of the fit before.
+    """Let a rule learn from the votes of trees on rows outside of their bags, after those of the previous fit.
 
     `outside_of` returns the rows that a tree has not seen.
     """
     votes, native = None, None
     if rule._looks_at_X():
         native = in_order(open_source(X), training.table.schema).native
-    if needs_votes(rule, training.task, is_judged=is_judged):
+    if needs_votes(rule, training.task, is_scored=is_scored):
         cast = votes_outside(training, forest, outside_of, n_threads)
         votes = HonestVotes.of_bags(cast, training.y, training.weights)
         votes = votes if before is None else votes.after(before)
-    return Ruling.of(rule, training.task, votes, native, is_judged=is_judged)
+    return Ruling.of(rule, training.task, votes, native, is_scored=is_scored)

@@ -36,8 +36,8 @@ from committee.parameters import (
 from committee.running import available_bytes, n_threads
 from committee.sampling.bags import n_draws, repeats_of
 from committee.sampling.ensemble import Ensemble, feature_importances, feature_importances_std, leaves_of_rows
-from committee.sampling.out_of_bag import OutOfBag, check_metric, warn_of_no_judges
-from committee.sampling.out_of_bag_rules import Ruling, check_rule_of_trees, needs_votes, teach_by_trees
+from committee.sampling.out_of_bag import OutOfBag, check_metric, warn_if_all_rows_seen
+from committee.sampling.out_of_bag_rules import Ruling, check_rule_of_trees, needs_votes, fit_rule_on_trees
 from committee.saving import Fields, saved
 from committee.saving.predictors.deciders import name_of_sum
 from committee.saving.states.tree_states import RotationState
@@ -134,15 +134,15 @@ class RotationForest(CallbackSupportMixin, Ensemble):
         n_drawn = n_draws(training.weights, repeats, table.n_rows, None) if self.bootstrap else 0
         with frame.work:
             grown = self._grow(table, training, rule, seed, n_drawn, start, frame.hook)
-        is_judged = bool(self.oob_score)
+        is_scored = bool(self.oob_score)
 
         def outside_of(tree: int) -> np.ndarray:
             assert grown.outside is not None
             return grown.outside[tree] == 1
 
         def keep() -> None:
-            ruling = teach_by_trees(
-                rule, grown.forest, training, X, outside_of, n_threads(self.n_jobs), is_judged=is_judged
+            ruling = fit_rule_on_trees(
+                rule, grown.forest, training, X, outside_of, n_threads(self.n_jobs), is_scored=is_scored
             )
             out_of_bag = None
             if grown.out_of_bag is not None:
@@ -152,7 +152,7 @@ class RotationForest(CallbackSupportMixin, Ensemble):
             self._keep_ruling(ruling, keeps_votes=False)
 
         frame.end(grown.interruption, 0, keep)
-        warn_of_no_judges(self._out_of_bag)
+        warn_if_all_rows_seen(self._out_of_bag)
         return self
 
     feature_importances_ = property(feature_importances)
@@ -207,7 +207,7 @@ class RotationForest(CallbackSupportMixin, Ensemble):
         parameters.n_trees, parameters.seed = int(self.n_estimators), seed
         parameters.bootstrap, parameters.n_draws = bool(self.bootstrap), n_drawn
         parameters.out_of_bag = bool(self.oob_score)
-        parameters.tells_outside = needs_votes(rule, training.task, is_judged=bool(self.oob_score))
+        parameters.tells_outside = needs_votes(rule, training.task, is_scored=bool(self.oob_score))
         parameters.rule = name_of_sum(rule)
         if self.time_limit is not None:
             parameters.seconds = max(0.0, float(self.time_limit) - (time.monotonic() - start))
@@ -348,7 +348,7 @@ def take_rotation(forest: Any, rotations: Any, position: int) -> Any:
     trees = _engine.take_trees(rotations, position, position + 1)
     importances = forest._importances[position : position + 1]
     member._keep_learnt(trees, forest.schema_, forest._task, importances, None)
-    ruling = Ruling.of(as_rule(forest._rule), forest._task, None, None, is_judged=False)
+    ruling = Ruling.of(as_rule(forest._rule), forest._task, None, None, is_scored=False)
     member._keep_ruling(ruling, keeps_votes=False)
     return member
 

@@ -125,7 +125,7 @@ def test_members_made_of_some_that_take_no_weights_are_resampled(member):
 # Where members are fitted.
 
 
-class Diary(SerialRunner):
+class CallLog(SerialRunner):
     """A runner that writes down what it is asked for."""
 
     def __init__(self):
@@ -143,7 +143,7 @@ class Diary(SerialRunner):
 
 
 def test_members_are_tasks_one_after_the_other_and_folds_are_side_by_side():
-    run = Diary()
+    run = CallLog()
     booster = AdaBoostM1Classifier(SklearnTree(max_depth=1), n_estimators=3, runner=run).fit(X, Y)
     assert run.entries == ["member", "wait"] * 3
     run.entries.clear()
@@ -154,7 +154,7 @@ def test_members_are_tasks_one_after_the_other_and_folds_are_side_by_side():
 
 
 def test_folds_that_nobody_waits_for_any_more_are_cancelled():
-    run = Diary()
+    run = CallLog()
     booster = AdaBoostM1Classifier(GaussianNB(), early_stopping="out_of_fold", runner=run)
 
     def refuse(event):

@@ -42,7 +42,7 @@ from committee.combining.fixed_rules import one_hot
 from committee.combining.metadata_routing import all_take_weights
 from committee.learners.fit_session import CallbackSupportMixin, FitFrame, warn_of_no_more, with_callbacks
 from committee.learners.fitted_members import Members, mean_importances
-from committee.learners.training_data import check_same_task, fit_table, table_to_go_on, training_of
+from committee.learners.training_data import check_same_task, fit_table, read_resumed_table, training_of
 from committee.learners.tree_parameters import CATEGORICAL_FEATURES, N_JOBS, RUNNER, VERBOSE, draw_seed
 from committee.members.member_fit import importances_of
 from committee.members.member_kinds import check_engine_member, check_estimator, is_member, takes_codes
@@ -147,7 +147,7 @@ class AdaBoost(CallbackSupportMixin, Staged):
     warm_start: bool = parameter(
         False,
         boolean,
-        "Whether `fit` adds members to those of the fit before, up to `n_estimators`. The rows must be "
+        "Whether `fit` adds members to those of the previous fit, up to `n_estimators`. The rows must be "
         "the same, and their weights go on from where they were: `sample_weight` counts in the first fit. A "
         "fit that is interrupted (Ctrl-C) keeps the members that are made, and the next one goes on; with "
         "False, it leaves the estimator as it was.",
@@ -196,13 +196,13 @@ class AdaBoost(CallbackSupportMixin, Staged):
         check_parameters(self)
         given = X_val, y_val, sample_weight_val
         self._check_stopping(given)
-        goes_on = self.warm_start and "_distribution" in self.__dict__
-        rounds = self._read_rounds(X, y, sample_weight, goes_on)
+        resumes = self.warm_start and "_distribution" in self.__dict__
+        rounds = self._read_rounds(X, y, sample_weight, resumes)
         scheme = self._scheme(rounds.task)
-        n_before = len(self.estimator_weights_) if goes_on else 0
-        if goes_on and not self._has_rounds_left(n_before):
+        n_before = len(self.estimator_weights_) if resumes else 0
+        if resumes and not self._has_rounds_left(n_before):
             return self
-        seed = self._seed if goes_on else draw_seed(self.random_state)
+        seed = self._seed if resumes else draw_seed(self.random_state)
         resamples = self.weighting == "resample" or not all_take_weights(rounds.member)
         n_more = int(self.n_estimators) - n_before
         settings = RoundSettings(scheme, resamples, seed, n_more, n_before, bool(self.store_weights))
@@ -215,8 +215,8 @@ class AdaBoost(CallbackSupportMixin, Staged):
         # Members follow one another, so each may use all cores.
         with runner_of(self.runner, 1) as worker, frame.work:
             settings = replace(settings, progress=frame.hook)
-            run, errors = self._make(rounds.by(worker), settings, curve, folds, goes_on)
-        if goes_on:
+            run, errors = self._make(rounds.by(worker), settings, curve, folds, resumes)
+        if resumes:
             before = Run(
                 self._members,
                 self.estimator_errors_,
@@ -300,7 +300,7 @@ class AdaBoost(CallbackSupportMixin, Staged):
         if self.early_stopping == "out_of_fold" and is_given:
             raise ValueError('early_stopping="out_of_fold" needs no X_val. Set it to True, or pass no X_val.')
 
-    def _read_rounds(self, X: Any, y: Any, sample_weight: Any, goes_on: bool) -> EngineRounds | PythonRounds:
+    def _read_rounds(self, X: Any, y: Any, sample_weight: Any, resumes: bool) -> EngineRounds | PythonRounds:
         asked = self.estimator
         if asked is not None:
             check_estimator(asked, are_classes=self._task_type is Classification)
@@ -310,8 +310,8 @@ class AdaBoost(CallbackSupportMixin, Staged):
                 check_engine_member(asked, "booster")
                 check_takes(asked, X)
             table = (
-                table_to_go_on(self, X)
-                if goes_on and self._is_engine()
+                read_resumed_table(self, X)
+                if resumes and self._is_engine()
                 else fit_table(self, X, sample_weight)
             )
             training = training_of(self, table, y, sample_weight, None)
@@ -325,15 +325,15 @@ class AdaBoost(CallbackSupportMixin, Staged):
             rounds = PythonRounds(clone(asked), native, task, target, row_weights(sample_weight, len(target)))
         seen = rounds.y if rounds.weights is None else rounds.y[rounds.weights > 0]
         check_two_classes(seen, rounds.task)
-        if goes_on:
-            self._check_goes_on(rounds)
+        if resumes:
+            self._check_can_resume(rounds)
         return rounds
 
-    def _check_goes_on(self, rounds: EngineRounds | PythonRounds) -> None:
+    def _check_can_resume(self, rounds: EngineRounds | PythonRounds) -> None:
         check_same_task(rounds.task, self._task)
         if len(self._distribution.counts) != rounds.n_rows:
             raise ValueError(
-                f"X has {rounds.n_rows} rows, and the members of the fit before saw "
+                f"X has {rounds.n_rows} rows, and the members of the previous fit saw "
                 f"{len(self._distribution.counts)}. With warm_start=True, pass the same rows."
             )
         if not are_members_of(rounds.member, self._members):
@@ -359,7 +359,7 @@ class AdaBoost(CallbackSupportMixin, Staged):
         settings: RoundSettings,
         curve: Curve | None,
         folds: np.ndarray | None,
-        goes_on: bool,
+        resumes: bool,
     ) -> tuple[Run, np.ndarray | list[float] | None]:
         """The run, and the validation errors if there are any: given for folds, or those of the curve."""
         if folds is not None:
@@ -369,7 +369,7 @@ class AdaBoost(CallbackSupportMixin, Staged):
             return go_while_better(rounds, settings, curve, int(self.n_iter_no_change)), curve.errors
         if self.early_stopping:
             return self._hold_out(rounds, settings)
-        run = rounds.go(settings, self._distribution if goes_on else start(rounds, settings.scheme))
+        run = rounds.go(settings, self._distribution if resumes else start(rounds, settings.scheme))
         if curve is None:
             return run, None
         curve.add(run)

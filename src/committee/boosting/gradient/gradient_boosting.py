@@ -84,7 +84,7 @@ class GradientBoosting(Rounds):
         either(number(0, closed="neither"), one_of("auto")),
         'What the values of the leaves are multiplied by. "auto" is 0.1. Where n_estimators="auto" finds '
         "that fewer than 100 rounds do best, it takes more and smaller steps, down to 0.025, and larger "
-        "ones, up to 0.2, where 200 are not enough. A warm start goes on with the rate of the fit before.",
+        "ones, up to 0.2, where 200 are not enough. A warm start goes on with the rate of the previous fit.",
     )
     grow_policy: str = parameter(
         "lossguide",
@@ -177,8 +177,8 @@ class GradientBoosting(Rounds):
     def _usual_rate(self) -> float:
         if self.learning_rate != "auto":
             return float(self.learning_rate)
-        goes_on = self.warm_start and hasattr(self, "_boosted")
-        return self._boosted.learning_rate if goes_on else USUAL_RATE
+        resumes = self.warm_start and hasattr(self, "_boosted")
+        return self._boosted.learning_rate if resumes else USUAL_RATE
 
     def _search_rounds(self, training: Training, rows: TrainingRows, rate: float, seed: int) -> int:
         """The number of rounds that does best out of fold, found in larger steps."""
@@ -206,7 +206,7 @@ class GradientBoosting(Rounds):
         with half_of_the_time(), Work("folds", name, N_FOLDS, is_limit=True, verbose=self.verbose) as work:
             for rest, held_out in fold_rows(rows, copies, training.n_classes, seed):
                 found = losses_of(rest, held_out, most)
-                if most == MOST_ROUNDS * factor and falls_on(found, round(most / stride)):
+                if most == MOST_ROUNDS * factor and still_falls(found, round(most / stride)):
                     most = MOST_FALLING * factor
                     found = losses_of(rest, held_out, most)
                 losses.append(found)
@@ -367,12 +367,12 @@ def stride_of(learning_rate: float, most: float = STRIDE) -> float:
     return max(1.0, min(most, LARGEST_RATE / learning_rate))
 
 
-def falls_on(losses: np.ndarray, n_rounds: int) -> bool:
+def still_falls(losses: np.ndarray, n_rounds: int) -> bool:
     """Whether a loss was not stopped, and went on to fall fast.
 
     Examples
     --------
-    >>> falls_on(np.geomspace(1, 0.1, 9), 8), falls_on(np.array([1, 0.2, 0.11, 0.1, 0.1]), 4)
+    >>> still_falls(np.geomspace(1, 0.1, 9), 8), still_falls(np.array([1, 0.2, 0.11, 0.1, 0.1]), 4)
     (True, False)
     """
     return len(losses) == n_rounds + 1 and bool(losses[-1] < LEFT_BY_QUARTER * losses[-1 - n_rounds // 4])

@@ -25,15 +25,7 @@ CLASS_LOSS: Declaration = (
     f"loss of AdaBoost, for two classes. {OWN_LOSS} y then are the positions of the labels in `classes_`, "
     "and the probabilities are made of the scores as with log_loss.",
 )
-NUMBER_LOSSES = (
-    "squared_error",
-    "absolute_error",
-    "huber",
-    "quantile",
-    "poisson",
-    "gamma",
-    "tweedie",
-)
+NUMBER_LOSSES = ("squared_error", "absolute_error", "huber", "quantile", "poisson", "gamma", "tweedie")
 NUMBER_LOSS: Declaration = (
     either(one_of(*NUMBER_LOSSES), Constraint("a callable", callable)),
     'What to lower. "huber" is quadratic for small residuals and linear for large ones, "quantile" is the '

@@ -29,7 +29,7 @@ from committee.learners.training_data import (
     Training,
     check_same_task,
     fit_table,
-    table_to_go_on,
+    read_resumed_table,
     training_of,
 )
 from committee.parameters import (
@@ -108,7 +108,7 @@ class Rounds(CallbackSupportMixin, AdditiveTrees):
     warm_start: bool = parameter(
         False,
         boolean,
-        "Whether `fit` adds rounds to those of the fit before, up to `n_estimators`. A fit that is "
+        "Whether `fit` adds rounds to those of the previous fit, up to `n_estimators`. A fit that is "
         "interrupted (Ctrl-C) keeps the rounds that are done, and the next one goes on; with False, it "
         "leaves the estimator as it was.",
     )
@@ -161,16 +161,16 @@ class Rounds(CallbackSupportMixin, AdditiveTrees):
         self
         """
         check_parameters(self)
-        goes_on = bool(self.warm_start) and hasattr(self, "_forest")
-        training = self._read_training(X, y, sample_weight, goes_on)
-        if goes_on and self._has_enough():
+        resumes = bool(self.warm_start) and hasattr(self, "_forest")
+        training = self._read_training(X, y, sample_weight, resumes)
+        if resumes and self._has_enough():
             warn_of_no_more("trees")
             return self
         n_scores = training.n_classes if training.n_classes > 2 else 1
         rows = TrainingRows.of(training, init_score, n_scores, may_repeat=self._may_repeat())
         check_two_classes(rows.y, training.task)
         self._check_target(rows.y, training)
-        seed = self._seed if goes_on else tree_parameters.draw_seed(self.random_state)
+        seed = self._seed if resumes else tree_parameters.draw_seed(self.random_state)
         given = X_val, y_val, sample_weight_val, init_score_val
         validation = None
         if any(each is not None for each in given):
@@ -181,7 +181,7 @@ class Rounds(CallbackSupportMixin, AdditiveTrees):
         elif self.early_stopping not in (False, "auto"):
             classes = rows.y if training.n_classes else np.zeros(len(rows.y), dtype=np.int32)
             rows, validation = rows.divided(spare_share(classes, self.validation_fraction, seed))
-        before = self._boosted if goes_on else None
+        before = self._boosted if resumes else None
         if self._may_repeat() and not self._replaced_columns(rows.table, before):
             rows = rows.repeated()
         if before:
@@ -203,12 +203,12 @@ class Rounds(CallbackSupportMixin, AdditiveTrees):
         frame.end(answer.interruption, answer.n_rounds, keep)
         return self
 
-    def _read_training(self, X: Any, y: Any, sample_weight: Any, goes_on: bool) -> Training:
-        if goes_on and isinstance(X, BinnedTable):
+    def _read_training(self, X: Any, y: Any, sample_weight: Any, resumes: bool) -> Training:
+        if resumes and isinstance(X, BinnedTable):
             raise ValueError("warm_start=True goes on with a table, not with a BinnedTable. Pass the table.")
-        table = table_to_go_on(self, X) if goes_on else fit_table(self, X, sample_weight)
+        table = read_resumed_table(self, X) if resumes else fit_table(self, X, sample_weight)
         training = training_of(self, table, y, sample_weight, getattr(self, "class_weight", None))
-        if goes_on:
+        if resumes:
             check_same_task(training.task, self._task)
         return training
 
@@ -307,7 +307,7 @@ class Rounds(CallbackSupportMixin, AdditiveTrees):
         order = by_content[np.random.Generator(np.random.Philox(key=seed)).permutation(len(by_content))]
         statistics, rows = rows.with_statistics(n_classes, columns, order)
         if before and before.statistics:
-            # The trees of the fit before ask about the statistics of that fit.
+            # The trees of the previous fit ask about the statistics of that fit.
             statistics = before.statistics
         return statistics, rows, None if validation is None else validation.encoded(statistics)
 
@@ -364,7 +364,7 @@ def after_round(
 
     def tell(n_done: int, model: Callable[[], _engine.Forest]) -> bool:
         work.report(n_done)
-        wants_to_stop = calls is not None and calls.tell(n_done, lambda: fitted(n_done, model()))
+        wants_to_stop = calls is not None and calls.report(n_done, lambda: fitted(n_done, model()))
         return wants_to_stop or is_time_up()
 
     return tell

@@ -148,10 +148,7 @@ class TrainingRows:
 
 
 def validation_rows(
-    estimator: Any,
-    training: Training,
-    given: tuple[Any, Any, Any, Any],
-    n_scores: int,
+    estimator: Any, training: Training, given: tuple[Any, Any, Any, Any], n_scores: int
 ) -> TrainingRows:
     """The rows of X_val, y_val, sample_weight_val and init_score_val, read as those of the fit were."""
     X, y, sample_weight, init_score = given

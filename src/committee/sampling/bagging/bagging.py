@@ -22,7 +22,7 @@ from committee.combining.fixed_rules import one_hot
 from committee.combining.rule import FixedRule, Rule, check_rule
 from committee.learners.fit_session import CallbackSupportMixin, FitFrame, warn_of_no_more, with_callbacks
 from committee.learners.fitted_members import Members, mean_importances
-from committee.learners.training_data import check_same_task, fit_table, table_to_go_on, training_of
+from committee.learners.training_data import check_same_task, fit_table, read_resumed_table, training_of
 from committee.learners.tree_parameters import CATEGORICAL_FEATURES, N_JOBS, RUNNER, VERBOSE, draw_seed
 from committee.learners.voter import Tabular, is_plain
 from committee.members.member_fit import importances_of
@@ -54,7 +54,7 @@ from committee.sampling.bagging.outside_votes import (
 from committee.sampling.bagging.runner_fits import each_vote, fit_members
 from committee.sampling.bags import Bags, repeats_of, weights_each_time
 from committee.sampling.ensemble import Ensemble
-from committee.sampling.out_of_bag import OutOfBag, check_goes_on, check_metric, is_named, n_outputs_of
+from committee.sampling.out_of_bag import OutOfBag, check_can_resume, check_metric, is_named, n_outputs_of
 from committee.sampling.out_of_bag_rules import Ruling, is_open, learns, needs_votes
 from committee.saving import Fields
 from committee.saving.model_parts import TREES
@@ -150,7 +150,7 @@ class Bagging(CallbackSupportMixin, Ensemble):
     warm_start: bool = parameter(
         False,
         boolean,
-        "Whether `fit` adds members to those of the fit before, up to `n_estimators`. The rows must be the "
+        "Whether `fit` adds members to those of the previous fit, up to `n_estimators`. The rows must be the "
         "same. A fit that is interrupted (Ctrl-C) keeps the members that are made, and the next one goes on; "
         "with False, it leaves the estimator as it was.",
     )
@@ -188,15 +188,15 @@ class Bagging(CallbackSupportMixin, Ensemble):
         self
         """
         check_parameters(self)
-        goes_on = bool(self.warm_start) and self._has_learnt()
-        learning = self._read_training(X, y, sample_weight, groups, goes_on)
-        seed = self._seed if goes_on else draw_seed(self.random_state)
+        resumes = bool(self.warm_start) and self._has_learnt()
+        learning = self._read_training(X, y, sample_weight, groups, resumes)
+        seed = self._seed if resumes else draw_seed(self.random_state)
         rule = self._new_rule(seed)
-        batch = self._batch(learning, rule, seed, self._n_members() if goes_on else 0)
+        batch = self._batch(learning, rule, seed, self._n_members() if resumes else 0)
         if batch.last == batch.first:
             if not batch.is_auto:
                 warn_of_no_more("members")
-            self._judge_again(learning.training)
+            self._score_again(learning.training)
             return self
         frame = FitFrame(self, X, y, "member", batch.last, n_before=batch.first, is_limit=batch.is_auto)
         with frame.work:
@@ -297,7 +297,7 @@ class Bagging(CallbackSupportMixin, Ensemble):
                 f"X has {native.shape[0]} rows, and the members were fitted on {self._bags.n_rows}. Pass the "
                 "table of the fit."
             )
-        ruling = Ruling.of(made, self._task, self._votes_outside, native, is_judged=False)
+        ruling = Ruling.of(made, self._task, self._votes_outside, native, is_scored=False)
         another._keep_ruling(ruling, keeps_votes=True)
         another._out_of_bag = None
         return another
@@ -311,7 +311,7 @@ class Bagging(CallbackSupportMixin, Ensemble):
             tags.input_tags.string, tags.input_tags.categorical = own.string, own.categorical
         return tags
 
-    def _read_training(self, X: Any, y: Any, sample_weight: Any, groups: Any, goes_on: bool) -> Learning:
+    def _read_training(self, X: Any, y: Any, sample_weight: Any, groups: Any, resumes: bool) -> Learning:
         """Read and check what the members learn from."""
         member = self._default_member() if self.estimator is None else clone(self.estimator)
         check_estimator(member, are_classes=self._task_type is Classification)
@@ -321,7 +321,7 @@ class Bagging(CallbackSupportMixin, Ensemble):
                 f"X is a BinnedTable, and {type(member).__name__} learns from values. Pass the table itself."
             )
         source = X if isinstance(X, BinnedTable) else open_source(X)
-        table = table_to_go_on(self, source) if goes_on else fit_table(self, source, sample_weight)
+        table = read_resumed_table(self, source) if resumes else fit_table(self, source, sample_weight)
         training = training_of(self, table, y, sample_weight, getattr(self, "class_weight", None))
         if is_engine:
             check_tree(member, training.y)
@@ -361,17 +361,17 @@ class Bagging(CallbackSupportMixin, Ensemble):
             n_threads=n_threads(self.n_jobs),
         )
         if first > 0:
-            self._check_goes_on(learning, bags, rule)
-        is_judged = bool(self.oob_score) or self.n_estimators == "auto"
+            self._check_can_resume(learning, bags, rule)
+        is_scored = bool(self.oob_score) or self.n_estimators == "auto"
         has_to_learn = learns(rule, training.task)
-        needs = needs_votes(rule, training.task, is_judged=bool(self.oob_score))
+        needs = needs_votes(rule, training.task, is_scored=bool(self.oob_score))
         keeps_votes = bool(self.keep_votes) or needs
         if not bags.leaves_rows:
-            self._check_all_rows(is_judged, has_to_learn)
+            self._check_all_rows(is_scored, has_to_learn)
         check_values(training.table, rule, keeps_votes)
         if first > 0 and keeps_votes:
             votes_before(self._votes_outside)
-        before = self._out_of_bag if first > 0 and is_judged else None
+        before = self._out_of_bag if first > 0 and is_scored else None
         return Batch(
             learning.member,
             training,
@@ -382,7 +382,7 @@ class Bagging(CallbackSupportMixin, Ensemble):
             first,
             last,
             is_auto=self.n_estimators == "auto",
-            is_judged=is_judged,
+            is_scored=is_scored,
             keeps_votes=keeps_votes,
             is_majority=name_of_sum(rule) == "majority",
             before=before,
@@ -396,8 +396,8 @@ class Bagging(CallbackSupportMixin, Ensemble):
                 "of them, or class_weight of the estimator."
             )
 
-    def _check_all_rows(self, is_judged: bool, learns: bool) -> None:
-        if is_judged or self.keep_votes:
+    def _check_all_rows(self, is_scored: bool, learns: bool) -> None:
+        if is_scored or self.keep_votes:
             raise ValueError(
                 "Out of bag estimation only available if bootstrap=True, or max_samples < 1: every member "
                 "sees all rows."
@@ -419,13 +419,13 @@ class Bagging(CallbackSupportMixin, Ensemble):
 
     def _keep_made(self, made: Made, batch: Batch, learning: Learning, rule: Rule) -> None:
         """Become a fitted estimator: the last step of a fit, so that one that fails changes nothing."""
-        training, goes_on = batch.training, batch.first > 0
+        training, resumes = batch.training, batch.first > 0
         outside = None
         if made.votes is not None:
             outside = HonestVotes.of_bags(made.votes, training.y, training.weights, learning.groups)
         columns = None if batch.columns is None else batch.columns[: made.n_members]
         members, importances, has_missing = made.members, made.importances, made.has_missing
-        if goes_on:
+        if resumes:
             members = joined(self._members, members)
             columns = self._columns_with(columns, made.n_members)
             if outside is not None and self._votes_outside is not None:
@@ -433,7 +433,7 @@ class Bagging(CallbackSupportMixin, Ensemble):
             if importances is not None and has_missing is not None:
                 importances = np.concatenate([self._importances, importances])
                 has_missing = has_missing | self._has_missing
-        ruling = Ruling.of(rule, training.task, outside, learning.native, is_judged=bool(self.oob_score))
+        ruling = Ruling.of(rule, training.task, outside, learning.native, is_scored=bool(self.oob_score))
         judged = None
         if made.out_of_bag is not None:
             judged = OutOfBag.of(made.out_of_bag, training, self.oob_score, ruling.decision)
@@ -486,7 +486,7 @@ class Bagging(CallbackSupportMixin, Ensemble):
         before = [every] * self._n_members() if self._columns is None else self._columns
         return [*before, *([every] * n_more if more is None else more)]
 
-    def _check_goes_on(self, learning: Learning, bags: Bags, rule: Rule) -> None:
+    def _check_can_resume(self, learning: Learning, bags: Bags, rule: Rule) -> None:
         """Raise if a fit cannot go on with these members: other rows, bags, kinds or rules."""
         training = learning.training
         check_same_task(training.task, self._task)
@@ -494,17 +494,17 @@ class Bagging(CallbackSupportMixin, Ensemble):
             raise ValueError("warm_start=True goes on with members of the same kind. Set it to False.")
         if training.table.n_rows != self._bags.n_rows:
             raise ValueError(
-                f"X has {training.table.n_rows} rows, and the members of the fit before saw "
+                f"X has {training.table.n_rows} rows, and the members of the previous fit saw "
                 f"{self._bags.n_rows}. With warm_start=True, pass the same rows."
             )
         if not bags.are_those(self._bags):
             raise ValueError(
-                "warm_start=True goes on with the bags of the fit before, and these are others. Leave rows, "
+                "warm_start=True goes on with the bags of the previous fit, and these are others. Leave rows, "
                 "weights, groups, bootstrap, max_samples and sampling as they were, or set it to False."
             )
         if self.oob_score or self.n_estimators == "auto":
-            check_goes_on(self._out_of_bag, training.table.n_rows, False)
-            self._check_judged_alike(name_of_sum(rule))
+            check_can_resume(self._out_of_bag, training.table.n_rows, False)
+            self._check_same_sums(name_of_sum(rule))
 
     def _each_vote(self, source: Source) -> Iterator[np.ndarray]:
         runner = "serial" if self.runner == "serial" else "threads"

@@ -69,7 +69,7 @@ class Batch:
         The members to be made: those before `first` are there.
     is_auto : bool
         Whether to stop when the out-of-bag error is flat.
-    is_judged : bool
+    is_scored : bool
         Whether the out-of-bag decision is wanted.
     keeps_votes : bool
         Whether the votes of every member on the rows that it has not seen are wanted.
@@ -90,7 +90,7 @@ class Batch:
     first: int
     last: int
     is_auto: bool = False
-    is_judged: bool = False
+    is_scored: bool = False
     keeps_votes: bool = False
     is_majority: bool = False
     before: OutOfBag | None = None

@@ -49,14 +49,7 @@ def grow_members(batch: Batch, binned: BinnedTable, n_threads: int) -> Made:
         votes = votes_outside(
             batch.training, forest, lambda i: batch.bags.draw(batch.seed, batch.first + i) == 0, n_threads
         )
-    return Made(
-        forest,
-        grown.out_of_bag,
-        votes,
-        grown.importances,
-        binned.has_missing,
-        grown.interruption,
-    )
+    return Made(forest, grown.out_of_bag, votes, grown.importances, binned.has_missing, grown.interruption)
 
 
 def grow_trees(batch: Batch, binned: BinnedTable, n_threads: int) -> _engine.GrownForest:
@@ -110,7 +103,7 @@ def set_growing(parameters: _engine.ForestParameters | _engine.C45BagParameters,
     """Set what a batch says of members of any kind. A member's own weights of classes apply to its bag."""
     parameters.first_tree, parameters.n_trees, parameters.seed = batch.first, batch.last, batch.seed
     parameters.columns = [] if batch.columns is None else [each.tolist() for each in batch.columns]
-    parameters.out_of_bag = batch.is_judged
+    parameters.out_of_bag = batch.is_scored
     parameters.rule = "majority" if batch.is_majority else "mean"
     parameters.flat_trees = FLAT_MEMBERS if batch.is_auto else 0
     training, weight = batch.training, getattr(batch.member, "class_weight", None)

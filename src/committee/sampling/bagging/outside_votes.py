@@ -102,10 +102,7 @@ def rows_by(keys: np.ndarray) -> list[np.ndarray]:
 
 
 def votes_outside(
-    training: Training,
-    forest: Any,
-    outside_of: Callable[[int], np.ndarray],
-    n_threads: int,
+    training: Training, forest: Any, outside_of: Callable[[int], np.ndarray], n_threads: int
 ) -> np.ndarray:
     """Return the votes of trees on the rows that `outside_of` returns for each tree; NaN on other rows."""
     table, task = training.table, training.task
@@ -156,7 +153,7 @@ def votes_before(before: HonestVotes | None) -> HonestVotes:
     """Return the votes of the fit that is resumed, if they were kept."""
     if before is None:
         raise ValueError(
-            "The votes of the fit before were not kept, and warm_start=True goes on with its members. Set "
+            "The votes of the previous fit were not kept, and warm_start=True goes on with its members. Set "
             "warm_start, rule and oob_score from the first fit on, or warm_start=False."
         )
     return before

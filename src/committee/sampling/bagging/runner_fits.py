@@ -98,7 +98,7 @@ def fit_members(batch: Batch, X: Any, run: Runner) -> Made:
                 if batch.keeps_votes:
                     votes.append(on_all_rows(cast, batch))
                 # All at once: an interruption leaves whole members.
-                n_done, tally = n_done + 1, tally.and_then(*cast) if batch.is_judged else tally
+                n_done, tally = n_done + 1, tally.and_then(*cast) if batch.is_scored else tally
                 is_stopped = batch.progress is not None and batch.progress(n_done)
                 if is_stopped or (batch.is_auto and is_flat(tally.curve)):
                     break
@@ -106,7 +106,7 @@ def fit_members(batch: Batch, X: Any, run: Runner) -> Made:
         interruption = error
     return Made(
         members[:n_done],
-        tally.votes if batch.is_judged else None,
+        tally.votes if batch.is_scored else None,
         np.array(votes[:n_done]) if batch.keeps_votes and n_done > 0 else None,
         interruption=interruption,
     )
@@ -126,7 +126,7 @@ def fitted_in_order(batch: Batch, shared: Shared, run: Runner) -> Generator[tupl
     n_members = batch.last - batch.first
     step = int(np.clip(n_members // (4 * run.n_workers), 1, MOST_IN_A_TASK))
     handle = run.put(shared)
-    votes, seen = batch.is_judged or batch.keeps_votes, batch.columns
+    votes, seen = batch.is_scored or batch.keeps_votes, batch.columns
 
     def submit(begin: int) -> Task:
         end = min(begin + step, batch.last)

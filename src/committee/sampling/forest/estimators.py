@@ -64,8 +64,8 @@ class ForestClassifier(Classifies, Forest):
             and (self.class_weight == "balanced_subsample")
         )
 
-    def _read_training(self, X: Any, y: Any, sample_weight: Any, goes_on: bool) -> Training:
-        training = super()._read_training(X, y, sample_weight, goes_on)
+    def _read_training(self, X: Any, y: Any, sample_weight: Any, resumes: bool) -> Training:
+        training = super()._read_training(X, y, sample_weight, resumes)
         if self.class_weight is None or self._balances_bags():
             return training
         task, codes, weights = training.task, training.y, training.weights
@@ -158,17 +158,17 @@ class ForestRegressor(Regresses, Forest):
         grown: _engine.GrownForest,
         training: Training,
         has_missing: np.ndarray,
-        goes_on: bool,
+        resumes: bool,
         ruling: Ruling | None,
     ) -> None:
         leaf_rows = grown.leaf_rows if self.keep_leaf_rows else []
         y = training.y if self.keep_leaf_rows else np.empty(0)
-        if goes_on and self.keep_leaf_rows:
+        if resumes and self.keep_leaf_rows:
             # The rows of this fit are numbered behind those of the fits before, which may have been others.
             shift = np.uint32(len(self._y))
             moved = [(offsets, rows + shift, weights) for offsets, rows, weights in leaf_rows]
             leaf_rows, y = self._leaf_rows + moved, np.concatenate([self._y, y])
-        super()._keep_grown(grown, training, has_missing, goes_on, ruling)
+        super()._keep_grown(grown, training, has_missing, resumes, ruling)
         self._leaf_rows: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = leaf_rows
         self._y: np.ndarray = y
 

@@ -18,13 +18,7 @@ from committee.learners import tree_parameters
 from committee.learners.fit_session import CallbackSupportMixin, FitFrame, warn_of_no_more, with_callbacks
 from committee.learners.fitted_members import Members
 from committee.learners.single_tree import paths_to_nodes
-from committee.learners.training_data import (
-    Training,
-    check_same_task,
-    fit_table,
-    table_to_go_on,
-    training_of,
-)
+from committee.learners.training_data import Training, check_same_task, fit_table, read_resumed_table, training_of
 from committee.parameters import (
     Constraint,
     boolean,
@@ -42,8 +36,8 @@ from committee.sampling.bagging.batch import FLAT_MEMBERS, n_members_wanted
 from committee.sampling.bagging.outside_votes import check_values, votes_before
 from committee.sampling.bags import Bags, ForestBags, n_draws, repeats_of
 from committee.sampling.ensemble import Ensemble, feature_importances, feature_importances_std, leaves_of_rows
-from committee.sampling.out_of_bag import OutOfBag, check_goes_on, check_metric, warn_of_no_judges
-from committee.sampling.out_of_bag_rules import Ruling, check_rule_of_trees, needs_votes, teach_by_trees
+from committee.sampling.out_of_bag import OutOfBag, check_can_resume, check_metric, warn_if_all_rows_seen
+from committee.sampling.out_of_bag_rules import Ruling, check_rule_of_trees, needs_votes, fit_rule_on_trees
 from committee.saving import Fields
 from committee.saving.predictors.deciders import name_of_sum, sums_votes
 from committee.saving.states.tree_states import TreesState
@@ -116,7 +110,7 @@ class Forest(CallbackSupportMixin, Ensemble):
     warm_start: bool = parameter(
         False,
         boolean,
-        "Whether `fit` adds trees to those of the fit before, up to `n_estimators`. A fit that is "
+        "Whether `fit` adds trees to those of the previous fit, up to `n_estimators`. A fit that is "
         "interrupted (Ctrl-C) keeps the trees that are grown, and the next one goes on; with False, it "
         "leaves the forest as it was.",
     )
@@ -142,25 +136,25 @@ class Forest(CallbackSupportMixin, Ensemble):
         """
         check_parameters(self)
         self._check_bags()
-        goes_on = self.warm_start and hasattr(self, "_forest")
-        training = self._read_training(X, y, sample_weight, goes_on)
-        if goes_on:
+        resumes = self.warm_start and hasattr(self, "_forest")
+        training = self._read_training(X, y, sample_weight, resumes)
+        if resumes:
             self._check_prunes_alike()
-        seed = self._seed if goes_on else tree_parameters.draw_seed(self.random_state)
-        first_tree = self._forest.n_trees if goes_on else 0
+        seed = self._seed if resumes else tree_parameters.draw_seed(self.random_state)
+        first_tree = self._forest.n_trees if resumes else 0
         rule = None if self._is_plain() else self._new_rule(seed)
         parameters = self._forest_parameters(training, first_tree, rule)
         parameters.seed = seed
-        before = self._votes_to_go_on(parameters, training)
+        before = self._votes_to_resume(parameters, training)
         is_auto = self.n_estimators == "auto"
         binned = training.bin(n_threads(self.n_jobs), keep_cuts=parameters.grow.random_thresholds)
         bags = self._bags_of(training, binned, sample_weight)
-        if goes_on and (before is not None or self._needs_votes(rule, training)):
+        if resumes and (before is not None or self._needs_votes(rule, training)):
             self._bags.check_rows(bags)
         if parameters.n_trees == first_tree:
             if not is_auto:
                 warn_of_no_more("trees")
-            self._judge_again(training)
+            self._score_again(training)
             return self
         frame = FitFrame(self, X, y, "tree", parameters.n_trees, n_before=first_tree, is_limit=is_auto)
         with frame.work:
@@ -178,14 +172,14 @@ class Forest(CallbackSupportMixin, Ensemble):
                 hook(grown.forest.n_trees)
 
         def keep() -> None:
-            ruling = None if rule is None else self._fit_rule(rule, grown, training, X, goes_on)
-            all_bags = (self._bags if goes_on else ForestBags()).and_then(bags, first_tree)
-            self._keep_grown(grown, training, binned.has_missing, goes_on, ruling)
+            ruling = None if rule is None else self._fit_rule(rule, grown, training, X, resumes)
+            all_bags = (self._bags if resumes else ForestBags()).and_then(bags, first_tree)
+            self._keep_grown(grown, training, binned.has_missing, resumes, ruling)
             self._seed: int = seed
             self._bags: ForestBags = all_bags
 
         frame.end(grown.interruption, grown.forest.n_trees, keep)
-        warn_of_no_judges(self._out_of_bag)
+        warn_if_all_rows_seen(self._out_of_bag)
         return self
 
     feature_importances_ = property(feature_importances)
@@ -264,15 +258,15 @@ class Forest(CallbackSupportMixin, Ensemble):
         if self.max_samples is not None:
             raise ValueError("max_samples tells how many rows are drawn. Set bootstrap=True.")
 
-    def _read_training(self, X: Any, y: Any, sample_weight: Any, goes_on: bool) -> Training:
-        table = table_to_go_on(self, X) if goes_on else fit_table(self, X, sample_weight)
+    def _read_training(self, X: Any, y: Any, sample_weight: Any, resumes: bool) -> Training:
+        table = read_resumed_table(self, X) if resumes else fit_table(self, X, sample_weight)
         training = training_of(self, table, y, sample_weight, None)
-        if goes_on:
+        if resumes:
             check_same_task(training.task, self._task)
         return training
 
     def _losses(self) -> np.ndarray:
-        losses = self._judgement().losses
+        losses = self._required_out_of_bag().losses
         if losses is None:
             raise AttributeError(
                 "There are out-of-bag importances only after a fit with oob_importances=True."
@@ -280,19 +274,19 @@ class Forest(CallbackSupportMixin, Ensemble):
         return losses
 
     def _needs_votes(self, rule: Rule | None, training: Training) -> bool:
-        return rule is not None and needs_votes(rule, training.task, is_judged=bool(self.oob_score))
+        return rule is not None and needs_votes(rule, training.task, is_scored=bool(self.oob_score))
 
-    def _check_rule(self, rule: Rule, training: Training, n_trees: int, goes_on: bool) -> None:
+    def _check_rule(self, rule: Rule, training: Training, n_trees: int, resumes: bool) -> None:
         """Raise if the rule cannot decide on the votes of the trees, or needs votes that are not there."""
         check_rule_of_trees(rule, training.task, n_trees, self)
         has_to_vote = self._needs_votes(rule, training)
         check_values(training.table, rule, has_to_vote)
-        if not (goes_on and has_to_vote):
+        if not (resumes and has_to_vote):
             return
         before = votes_before(self._votes_outside)
         if not np.array_equal(before.y, training.y):
             raise ValueError(
-                f"rule={self.rule!r} asks for the votes of all trees, and those of the fit before are on "
+                f"rule={self.rule!r} asks for the votes of all trees, and those of the previous fit are on "
                 "other rows. With warm_start=True, pass the same rows, or set rule='mean'."
             )
 
@@ -306,7 +300,7 @@ class Forest(CallbackSupportMixin, Ensemble):
             )
 
     def _fit_rule(
-        self, rule: Rule, grown: _engine.GrownForest, training: Training, X: Any, goes_on: bool
+        self, rule: Rule, grown: _engine.GrownForest, training: Training, X: Any, resumes: bool
     ) -> Ruling:
         """Let the rule learn from what the trees say of the rows that they have not seen."""
 
@@ -316,16 +310,16 @@ class Forest(CallbackSupportMixin, Ensemble):
             is_outside[seen] = False
             return is_outside
 
-        return teach_by_trees(
+        return fit_rule_on_trees(
             rule,
             grown.forest,
             training,
             X,
             outside_of,
             n_threads(self.n_jobs),
-            is_judged=bool(self.oob_score),
+            is_scored=bool(self.oob_score),
             before=votes_before(self._votes_outside)
-            if goes_on and self._needs_votes(rule, training)
+            if resumes and self._needs_votes(rule, training)
             else None,
         )
 
@@ -357,15 +351,15 @@ class Forest(CallbackSupportMixin, Ensemble):
         parameters.flat_trees = FLAT_MEMBERS if is_auto else 0
         return parameters
 
-    def _votes_to_go_on(
+    def _votes_to_resume(
         self, parameters: _engine.ForestParameters, training: Training
     ) -> _engine.OutOfBagVotes | None:
-        """Return the out-of-bag votes of the trees of the fit before, if those of further trees are added."""
+        """Return the out-of-bag votes of the trees of the previous fit, if those of further trees are added."""
         if not parameters.out_of_bag or parameters.first_tree == 0:
             return None
-        check_goes_on(self._out_of_bag, training.table.n_rows, self.oob_importances)
-        self._check_judged_alike(parameters.rule)
-        return self._judgement().votes
+        check_can_resume(self._out_of_bag, training.table.n_rows, self.oob_importances)
+        self._check_same_sums(parameters.rule)
+        return self._required_out_of_bag().votes
 
     def _bags_of(self, training: Training, binned: BinnedTable, sample_weight: Any) -> Bags:
         """Which rows the trees are to see."""
@@ -380,12 +374,12 @@ class Forest(CallbackSupportMixin, Ensemble):
         grown: _engine.GrownForest,
         training: Training,
         has_missing: np.ndarray,
-        goes_on: bool,
+        resumes: bool,
         ruling: Ruling | None,
     ) -> None:
         """Become a fitted forest: the last step of a fit, so that one that fails changes nothing."""
         forest, importances, losses = grown.forest, grown.importances, grown.out_of_bag_importances
-        if goes_on:
+        if resumes:
             has_missing = has_missing | self._has_missing
             forest = _engine.append_trees(self._forest, forest)
             importances = np.concatenate([self._importances, importances])
