@@ -361,7 +361,7 @@ def test_dynamic_selection_reports_the_deciding_members():
     for again in (dynamic.recombine("cawpe").recombine(dynamic.rule_, X), voting.recombine(dynamic.rule_, X)):
         np.testing.assert_array_equal(again.selected(X[:4])[1], competence)
     with pytest.raises(
-        ValueError, match="FixedRule does not choose members row by row, as the rule 'dynamic'"
+        ValueError, match="FixedRule does not choose members row by row\. Use recombine"
     ):
         voting.selected(X)
 

@@ -17,7 +17,7 @@ from sklearn.neighbors import KNeighborsClassifier
 import committee
 from committee import CommitteeClassifier, CommitteeRegressor, DecisionTreeClassifier
 from committee.automatic.portfolio import CANDIDATES, ORDERS, Size, members_of, portfolio
-from committee.automatic.rule_choice import fewer, is_surely_better, judge_rules
+from committee.automatic.rule_choice import compare_rules, is_surely_better, sampled
 from committee.combining.adjusted_rule import AdjustedRule
 from committee.members.training_set import TrainingSet
 from committee.running import receiving
@@ -85,13 +85,13 @@ def test_the_rule_wins_a_nested_comparison():
     good = np.clip(np.column_stack([1 - y, y]) * 0.8 + rng.normal(0.1, 0.1, (300, 2)), 0.01, 1)
     noise = rng.dirichlet([1, 1], (9, 300))
     votes = np.concatenate([good[None], noise]).astype(np.float32)
-    found = judge_rules(HonestVotes.of(votes, y), None, np.inf)
+    found = compare_rules(HonestVotes.of(votes, y), None, np.inf)
     losses = {scored.name: scored.loss for scored in found}
     assert list(losses.values()) == sorted(losses.values())
     by_votes = {"best_member", "mean", "cawpe", "greedy", "stacking", "log_pool", "calibrated greedy"}
     assert losses.keys() == by_votes
     assert found[0].name != "mean" and losses["mean"] > 2 * found[0].loss
-    alone = judge_rules(HonestVotes.of(votes[:1], y), None, np.inf)
+    alone = compare_rules(HonestVotes.of(votes[:1], y), None, np.inf)
     assert [scored.name for scored in alone] == ["best_member"]
 
 
@@ -165,7 +165,7 @@ def test_thresholds_are_tuned_within_the_time_limit():
 
     votes = np.random.default_rng(0).dirichlet(np.ones(3), size=(2, len(Y)))
     honest = HonestVotes.of(votes, Y)
-    scored = judge_rules(honest, metric, 0.0, adjust=lambda rule: AdjustedRule(rule, scoring=metric))
+    scored = compare_rules(honest, metric, 0.0, adjust=lambda rule: AdjustedRule(rule, scoring=metric))
     # In each of five folds, the member alone and the rule before and after adjusting are scored.
     assert len(scored) == 1 and len(asked) < 30
     assert scored[0].rule.time_limit is None
@@ -174,8 +174,8 @@ def test_thresholds_are_tuned_within_the_time_limit():
 def test_rules_that_use_rows_are_also_tried(monkeypatch):
     tried = []
     monkeypatch.setattr(
-        "committee.automatic.rule_choice.judge_rules",
-        lambda honest, metric, seconds, X, *rest: tried.append(X) or judge_rules(honest, metric, seconds, X),
+        "committee.automatic.rule_choice.compare_rules",
+        lambda honest, metric, seconds, X, *rest: tried.append(X) or compare_rules(honest, metric, seconds, X),
     )
     for preset in ("balanced", "best", "fast"):
         fitted = CommitteeClassifier(MEMBERS, preset=preset, cv=2, random_state=0).fit(X, Y)
@@ -193,7 +193,7 @@ def test_probabilities_are_calibrated_if_the_metric_rewards_it():
     votes = rng.dirichlet([1, 1], (2, 300))
     honest = HonestVotes.of(votes, y)
     for metric in (None, "neg_log_loss", "neg_brier_score", "accuracy", "roc_auc"):
-        names = {scored.name for scored in judge_rules(honest, metric, np.inf)}
+        names = {scored.name for scored in compare_rules(honest, metric, np.inf)}
         assert ("calibrated greedy" in names) == (metric not in ("accuracy", "roc_auc"))
     by_brier, by_log_loss = (
         AdjustedRule("mean", scoring=metric).fit(votes, y) for metric in ("neg_brier_score", None)
@@ -210,9 +210,9 @@ def test_dynamic_selection_is_chosen_if_it_is_significantly_better(metric):
     is_left = table < 0
     votes = np.stack([np.where(is_left, right, wrong), np.where(is_left, wrong, right)])
     honest = HonestVotes.of(votes, y)
-    assert judge_rules(honest, metric, np.inf, table)[0].name == "dynamic"
+    assert compare_rules(honest, metric, np.inf, table)[0].name == "dynamic"
     alike = HonestVotes.of(np.stack([right, right]), y)
-    assert judge_rules(alike, metric, np.inf, table)[0].name != "dynamic"
+    assert compare_rules(alike, metric, np.inf, table)[0].name != "dynamic"
 
 
 @pytest.mark.parametrize("metric", ["neg_log_loss", "roc_auc", "f1", correlation])
@@ -230,19 +230,19 @@ def test_a_sample_of_votes_contains_every_class():
     y = np.zeros(1000, dtype=np.int64)
     y[[3, 501, 777]] = 1, 2, 2
     votes = np.full((2, 1000, 3), 1 / 3)
-    rows = fewer(HonestVotes.of(votes, y), 600).rows
+    rows = sampled(HonestVotes.of(votes, y), 600).rows
     assert set(y[rows]) == {0, 1, 2} and 100 <= len(rows) <= 110
     numbers = HonestVotes.of(votes[:, :, :1], y + 0.5)
-    assert len(fewer(numbers, 200).rows) == 100
+    assert len(sampled(numbers, 200).rows) == 100
 
 
 @pytest.mark.parametrize("period", [2, 3, 10, 24])
 def test_a_sample_of_votes_represents_all_rows_in_any_order(period):
     y = np.arange(24_000) % period
     votes = np.full((1, 24_000, period), 1 / period)
-    rows = fewer(HonestVotes.of(votes, y), 2400 * period).rows
+    rows = sampled(HonestVotes.of(votes, y), 2400 * period).rows
     np.testing.assert_array_equal(np.bincount(y[rows]), np.full(period, 2400 // period))
-    numbers = fewer(HonestVotes.of(votes[:, :, :1], y + 0.5), 2400).rows
+    numbers = sampled(HonestVotes.of(votes[:, :, :1], y + 0.5), 2400).rows
     assert np.bincount(y[numbers]).min() > 0.5 * 2400 / period
 
 
@@ -254,7 +254,7 @@ def test_the_chosen_rule_does_not_depend_on_row_order():
     found = []
     for order in (np.argsort(y), rng.permutation(400)):
         honest = HonestVotes.of(votes[:, order], y[order])
-        found.append({each.name: each.loss for each in judge_rules(honest, None, np.inf)})
+        found.append({each.name: each.loss for each in compare_rules(honest, None, np.inf)})
     for name, loss in found[0].items():
         assert loss == pytest.approx(found[1][name], rel=0.1), name
 
@@ -268,7 +268,7 @@ def test_the_default_metric_chooses_the_same_rule_as_no_metric(scoring):
     if scoring != "neg_log_loss":
         y, votes = y + 0.5, votes[:, :, 1:]
     honest = HonestVotes.of(votes, y)
-    taken = [repr(judge_rules(honest, each, np.inf)[0].rule) for each in (scoring, None)]
+    taken = [repr(compare_rules(honest, each, np.inf)[0].rule) for each in (scoring, None)]
     assert taken[0].replace(f"scoring={scoring!r}", "") == taken[1]
 
 
@@ -277,7 +277,7 @@ def test_rules_without_a_value_of_the_metric_are_not_compared():
     y = np.array([0, 1] * 20 + [2])
     votes = np.random.default_rng(0).dirichlet([1, 1, 1], (2, 41)) + np.eye(3)[y]
     honest = HonestVotes.of(votes / 2, y)
-    names = {each.name for each in judge_rules(honest, "roc_auc_ovo", np.inf)}
+    names = {each.name for each in compare_rules(honest, "roc_auc_ovo", np.inf)}
     assert {"mean", "cawpe"} <= names and "greedy" not in names
 
 
@@ -288,7 +288,7 @@ def test_dynamic_selection_is_tried_for_regression():
     off = np.where(table < 0, 0.0, 5.0)
     votes = np.stack([y[:, None] + off, y[:, None] + 5 - off])
     honest = HonestVotes.of(votes, y)
-    assert "dynamic" in {scored.name for scored in judge_rules(honest, None, np.inf, table)}
+    assert "dynamic" in {scored.name for scored in compare_rules(honest, None, np.inf, table)}
 
 
 @pytest.mark.parametrize(
@@ -424,7 +424,7 @@ def test_bad_parameters_are_named_in_one_line(parameters, message):
     ("made", "y", "metric", "message"),
     [
         (CommitteeRegressor, AMOUNTS, "accuracy", "The metric 'accuracy' is for classification. For"),
-        (CommitteeRegressor, AMOUNTS - 200, "neg_mean_squared_log_error", "log_error cannot judge this y: "),
+        (CommitteeRegressor, AMOUNTS - 200, "neg_mean_squared_log_error", "log_error cannot score this y: "),
         (CommitteeClassifier, AMOUNTS > 150, "r2", "The metric 'r2' is for regression. For classification"),
         (
             CommitteeClassifier,
@@ -507,7 +507,7 @@ def test_the_default_rule_is_chosen_unless_another_is_significantly_better():
     rng = np.random.default_rng(0)
     y = rng.normal(size=400)
     votes = (y + rng.normal(size=(3, 400)) * [[0.5], [0.6], [0.7]])[:, :, None]
-    found = judge_rules(HonestVotes.of(votes, y), None, np.inf)
+    found = compare_rules(HonestVotes.of(votes, y), None, np.inf)
     assert found[0].name == "shrunken stacking"
     honest = HonestVotes.of(votes, y)
     good, bad, noisy = y[:, None], y[:, None] + 1, y[:, None] + rng.normal(size=(400, 1))

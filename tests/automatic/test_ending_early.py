@@ -14,7 +14,7 @@ from committee.assembling.leaderboard import honest_decision
 from committee.assembling.member_fits import MemberFit
 from committee.assembling.named_members import Member
 from committee.automatic import automatic_committee as committee_module
-from committee.automatic.automatic_committee import who_counts
+from committee.automatic.automatic_committee import members_that_count
 from committee.automatic.limits import LEAST_FOR_RULE, Clock
 from committee.automatic.portfolio import Size, portfolio
 from committee.combining.selection.greedy_selection import GreedyRule
@@ -170,7 +170,7 @@ def test_an_interruption_while_the_rule_is_fitted_falls_back_to_the_mean(monkeyp
 
     monkeypatch.setattr(CAWPERule, "fit", fit)
     automatic = CommitteeClassifier(MEMBERS, cv=2, rule="cawpe", random_state=0)
-    with pytest.warns(RuntimeWarning, match=r"the mean decides\. recombine\('cawpe'\) lets the rule learn"):
+    with pytest.warns(RuntimeWarning, match=r"the mean decides\. recombine\('cawpe'\) fits the rule"):
         automatic.fit(X, Y)
     np.testing.assert_allclose(automatic.predict_proba(X), automatic.votes(X).mean(axis=0), atol=1e-6)
 
@@ -203,7 +203,7 @@ def test_the_mean_decides_if_the_metric_has_no_value_for_the_rows_of_the_rule(mo
 
     monkeypatch.setattr(GreedyRule, "fit", fit)
     automatic = CommitteeClassifier(MEMBERS, cv=2, rule="greedy", time_limit=60, random_state=0)
-    with pytest.warns(RuntimeWarning, match="cannot learn from 150 rows .*the mean decides: There is one"):
+    with pytest.warns(RuntimeWarning, match="cannot be fitted on 150 rows .*the mean decides: There is one"):
         automatic.fit(X, Y)
     np.testing.assert_allclose(automatic.predict_proba(X), automatic.votes(X).mean(axis=0), atol=1e-6)
 
@@ -240,7 +240,7 @@ def test_with_a_time_limit_all_members_start_and_the_useful_ones_get_more_folds(
     rows = np.arange(300)
     votes_by_name = {"noise": np.full((300, 2), 0.5), "good": 0.3 + 0.4 * right, "best": 0.1 + 0.8 * right}
     fitted = [MemberFit(Member(name, None), [None], [(rows, votes)]) for name, votes in votes_by_name.items()]
-    assert who_counts(fitted, training) == ["best"]
+    assert members_that_count(fitted, training) == ["best"]
 
 
 def test_time_that_the_rule_does_not_need_is_used_for_fits():

@@ -12,12 +12,12 @@ import committee
 from committee import CommitteeClassifier
 from committee.assembling.named_members import Member
 from committee.automatic.journal import libraries_of
-from committee.automatic.portfolio import ASKED_FOR
+from committee.automatic.portfolio import NAMED_ONLY
 
 X, Y = load_iris(return_X_y=True)
 
 
-@pytest.mark.parametrize("name", list(ASKED_FOR))
+@pytest.mark.parametrize("name", list(NAMED_ONLY))
 def test_boosters_of_other_libraries_are_members_if_named_and_installed(name):
     automatic = CommitteeClassifier(["linear", name], cv=2, random_state=0)
     if importlib.util.find_spec(name) is None:
@@ -27,7 +27,7 @@ def test_boosters_of_other_libraries_are_members_if_named_and_installed(name):
         assert list(automatic.fit(X, Y).named_estimators_) == ["linear", name]
 
 
-@pytest.mark.parametrize("name", list(ASKED_FOR))
+@pytest.mark.parametrize("name", list(NAMED_ONLY))
 def test_a_resumed_run_opens_the_boosters_that_the_caller_trusts(name, tmp_path):
     pytest.importorskip(name)
     automatic = CommitteeClassifier(["linear", name], cv=2, random_state=0, run_folder=str(tmp_path / "run"))

@@ -53,7 +53,7 @@ def test_members_run_one_after_the_other_if_memory_is_short():
     assert (Hungry.n_fits, Hungry.n_most) == (4, 1)
 
 
-@pytest.mark.filterwarnings("ignore:A run that goes on:RuntimeWarning")
+@pytest.mark.filterwarnings("ignore:A resumed run:RuntimeWarning")
 def test_a_skipped_member_stays_out_of_a_resumed_run(tmp_path):
     with pytest.warns(RuntimeWarning, match="is skipped"):
         fitted(Hungry(at_once=100 * MB), 60 * MB, run_folder=str(tmp_path))
@@ -84,9 +84,9 @@ def test_the_size_of_an_unpicklable_model_is_the_growth_of_memory():
 
 def test_members_share_the_available_memory():
     uses = {"a": Use(3e6, 1e6), "b": Use(3e6, 1e6)}
-    assert [Room(1e3, 5, limit, True, uses).lack("b") is None for limit in (11e6, 13e6)] == [False, True]
-    assert Room(1e3, 5, 11e6, False, uses).lack("b") is None
-    assert Room(1e3, 5, 11e6, True, {}).lack("b") is None
+    assert [Room(1e3, 5, limit, True, uses).shortage("b") is None for limit in (11e6, 13e6)] == [False, True]
+    assert Room(1e3, 5, 11e6, False, uses).shortage("b") is None
+    assert Room(1e3, 5, 11e6, True, {}).shortage("b") is None
 
 
 def test_large_fits_run_one_at_a_time_on_all_cores_and_are_measured():

@@ -55,7 +55,7 @@ def test_fit_takes_every_metric_of_the_task_that_judges_decisions_without_a_faul
     for name in names_of(task):
         ended = fit(committee, task, "--scoring", name, "--out", f"{name}.committee")
         if ended.code or ended.json["scoring"] != name:
-            ended.complains(3, f"{name} cannot judge this y")
+            ended.complains(3, f"{name} cannot score this y")
             refused.append(name)
     ratios = ["positive_likelihood_ratio", "neg_negative_likelihood_ratio"]
     assert refused == (ratios if task == "classification" else [])

@@ -6,7 +6,7 @@ learns from them; the rule is then fitted. What a committee of one kind adds is 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
@@ -21,13 +21,7 @@ from committee.assembling.named_members import Member, members_of
 from committee.combining.adjusted_rule import AdjustedRule
 from committee.combining.bayesian_rules import BayesianAveragingRule
 from committee.combining.rule import FixedRule, Rule, check_rule, differ
-from committee.learners.fit_session import (
-    CallbackSupportMixin,
-    TaskCalls,
-    task_calls,
-    reporter,
-    with_callbacks,
-)
+from committee.learners.fit_session import TaskCalls, reporter
 from committee.learners.tree_parameters import N_JOBS
 from committee.members.member_view import look_at_rows
 from committee.members.member_votes import gives_scores
@@ -48,7 +42,7 @@ from committee.parameters import (
     one_of,
     parameter,
 )
-from committee.table.input_types import ArrayLike, RandomState, TableLike
+from committee.table.input_types import RandomState
 from committee.task import Classification
 from committee.votes.folds import N_FOLDS, Fold, bags_will_do, split_print
 from committee.votes.honest_votes import HonestVotes
@@ -216,36 +210,13 @@ class CommitteeParameters(BaseEstimator):
 
 
 @declared
-class Committee(CallbackSupportMixin, CommitteeParameters, Assembled):
+class Committee(CommitteeParameters, Assembled):
     """Members of any kind, and a rule that decides by their votes."""
 
-    @with_callbacks
-    def fit(
-        self,
-        X: TableLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
-    ) -> Self:
-        """Fit the members and the rule.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_columns)
-            numpy, scipy sparse, pandas, polars or Arrow. Members get it as it is, sparse matrices dense.
-        y : array-like of shape (n_rows,)
-        sample_weight : array-like of shape (n_rows,), default=None
-            Weights of the rows, for the members that take them and for the rule. Rows of weight 0 take no
-            part.
-        groups : array-like of shape (n_rows,), default=None
-            Rows of one group are held out together, if `cv` is an integer or a splitter that takes groups.
-
-        Returns
-        -------
-        self
-        """
-        check_parameters(self)
-        training = TrainingSet.of(self._task_type, X, y, sample_weight, groups)
+    def _fit_committee(
+        self, read: Callable[[], TrainingSet], new_calls: Callable[[str, int], TaskCalls | None]
+    ) -> TaskCalls | None:
+        training = read()
         members = members_of(self.estimators, self.columns, training.schema, training.are_classes)
         self._check_names(members)
         rng = generator_of(self.random_state)
@@ -254,7 +225,7 @@ class Committee(CallbackSupportMixin, CommitteeParameters, Assembled):
             check_rule(rule, len(members), training.task, is_weighted=differ(training.weights))
             self._check_calibrate(rule, training)
         if isinstance(self.cv, str):
-            calls = task_calls(self, X, y, "member", len(members))
+            calls = new_calls("member", len(members))
             folds: list[Fold] = []
             as_scores = self._calibration() is not None
             fitted = take_prefit(members, training, as_scores, on_error=self.on_error)
@@ -264,7 +235,7 @@ class Committee(CallbackSupportMixin, CommitteeParameters, Assembled):
             members = [replace(each, estimator=seeded(each.estimator, rng)) for each in members]
             folds = self._folds(training, rule, rng)
             plan = self._plan(training, folds)
-            calls = task_calls(self, X, y, plan.what, n_fits(members, training, plan))
+            calls = new_calls(plan.what, n_fits(members, training, plan))
             fitted = self._fit_members(members, training, plan, calls)
         rule = for_fitted(rule, members, fitted)
         honest = honest_of(fitted, training, folds)
@@ -273,15 +244,13 @@ class Committee(CallbackSupportMixin, CommitteeParameters, Assembled):
         if honest is not None:
             if rule._looks_at_X():
                 encoder, honest = look_at_rows(honest, training.X)
-            honest.teach(rule)
+            honest.fit_rule(rule)
         elif training.is_open and rule._looks_at_X():
             encoder = new_encoder().fit(training.X, sample_weight=training.weights)
         self._keep_members(training, fitted, calibrations)
         self._honest, self._encoder = honest, encoder
         self.rule_ = rule if training.is_open else None
-        if calls:
-            calls.end(lambda: self.__dict__)
-        return self
+        return calls
 
     def _check_names(self, members: list[Member]) -> None:
         """Raise for a member that is named like a parameter, and so could not be set by its name."""
@@ -331,10 +300,9 @@ class Committee(CallbackSupportMixin, CommitteeParameters, Assembled):
             running.runner_of(self.runner, self.n_jobs) as run,
             running.Work(f"{plan.what}s", name, n_total, verbose=int(self.verbose)) as work,
         ):
-            # Folds that are left out would leave rows without votes: a callback cannot end the fit.
-            return fit_members(
-                members, training, plan, run, on_error=self.on_error, tell=reporter(work, calls)
-            )
+            # A callback cannot end the fit: without the other folds, some rows would have no votes.
+            report = reporter(work, calls)
+            return fit_members(members, training, plan, run, on_error=self.on_error, report=report)
 
     def _another(self, rule: object) -> Assembled:
         from committee.assembling.rule_committees import VotingClassifier, VotingRegressor

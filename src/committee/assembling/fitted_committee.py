@@ -1,12 +1,13 @@
-"""A fitted committee: its members vote, its rule decides, and both can be scored and changed.
+"""The fit and the methods of all committees.
 
-In: fitted members, honest votes and a rule. Out: votes, decisions, a leaderboard, and copies with another
-rule.
+In: members and a rule. Out: votes, decisions, a leaderboard, and copies with another rule.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
@@ -18,50 +19,52 @@ from committee.assembling.member_fits import MemberFit
 from committee.assembling.named_members import FittedMember
 from committee.combining.rule import Rule, check_rule, differ
 from committee.combining.rule_registry import as_rule
+from committee.learners.fit_session import CallbackSupportMixin, TaskCalls, task_calls, with_callbacks
 from committee.learners.voter import Tabular
 from committee.members.member_view import look_at_rows
 from committee.members.seeds import generator_of, seeded
 from committee.members.table_encoder import TableEncoder, fitted_rule
 from committee.members.training_set import TrainingSet, in_order
+from committee.parameters import check_parameters
 from committee.saving import Fields
 from committee.saving.model_file import fingerprint
 from committee.saving.predictors.deciders import decided_by_fold, folds_of_rule
 from committee.saving.states.committee_states import CommitteeState, MemberState, votes_like
 from committee.saving.states.state import KeptRule
-from committee.table.input_types import RandomState, TableLike
+from committee.table.input_types import ArrayLike, RandomState, TableLike
 from committee.table.source import Source, open_source
 from committee.task import Classification
 from committee.votes.honest_votes import HonestVotes
 from committee.votes.vote_arrays import dtype_of
 
 ONE_CLASS = "y had one class, so there is nothing to decide."
-# What a file keeps of honest votes.
+# The attributes of honest votes that a file contains.
 KEPT_OF_HONEST = ("votes", "y", "weights", "groups", "rows", "X", "table", "split")
-# What a fit leaves besides attributes that end with an underscore.
+# The attributes of a fitted committee besides those that end with an underscore.
 LEARNT = ("_task", "_fitted_members", "_honest", "_encoder", "_data", "_origin")
 
 
 class NoHonestVotesError(ValueError, AttributeError):
-    """No member has voted on rows that it has not seen. `hasattr` finds no `honest_votes_` then."""
+    """No member has voted on held-out rows. `hasattr(committee, "honest_votes_")` is then False."""
 
 
-class Assembled(TransformerMixin, Tabular):
-    """What can be asked of any committee once it is fitted.
+class Assembled(CallbackSupportMixin, TransformerMixin, Tabular):
+    """A committee of members and a rule.
 
     Attributes
     ----------
     estimators_ : list of estimators
-        The fitted members; with `refit=False` the list of its fold models for each.
+        The fitted members; with `refit=False`, the list of the fold models of each.
     named_estimators_ : dict of str to estimator
         The same by name.
     rule_ : Rule
         The fitted rule; None if y has one class.
     weights_ : ndarray
-        The weights of the members, if the rule has such.
+        The weights of the members, if the rule has weights.
     honest_votes_ : ndarray of shape (n_members, n_honest_rows, n_outputs)
-        The votes that the rule has learnt from, if there are any.
+        The votes that the rule was fitted on, if there are any.
     honest_rows_ : ndarray of int of shape (n_honest_rows,)
-        The training rows that they are on.
+        The training rows of these votes.
     """
 
     random_state: RandomState
@@ -69,6 +72,43 @@ class Assembled(TransformerMixin, Tabular):
     _honest: HonestVotes | None
     _encoder: TableEncoder | None
     rule_: Rule | None
+
+    @with_callbacks
+    def fit(
+        self,
+        X: TableLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
+        """Fit the members and the rule.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+            numpy, scipy sparse, pandas, polars or Arrow. Members get it unchanged, but sparse matrices dense.
+        y : array-like of shape (n_rows,)
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of the rows, for the rule and the members that accept them. Rows of weight 0 are ignored.
+        groups : array-like of shape (n_rows,), default=None
+            Rows of one group are held out together, unless `cv` is a splitter that ignores groups.
+
+        Returns
+        -------
+        self
+        """
+        check_parameters(self)
+        read = partial(TrainingSet.of, self._task_type, X, y, sample_weight, groups)
+        calls = self._fit_committee(read, partial(task_calls, self, X, y))
+        if calls:
+            calls.end(lambda: self.__dict__)
+        return self
+
+    def _fit_committee(
+        self, read: Callable[[], TrainingSet], new_calls: Callable[[str, int], TaskCalls | None]
+    ) -> TaskCalls | None:
+        """Read the training set, fit the members and the rule, and return the calls of callbacks."""
+        raise NotImplementedError
 
     def votes(self, X: TableLike) -> np.ndarray:
         """Return the vote of every member.
@@ -137,14 +177,13 @@ class Assembled(TransformerMixin, Tabular):
         rule : str, callable or Rule
             A name of `committee.rules`, a function of votes, or a rule.
         X : table, default=None
-            The table of the fit, for a rule that looks at the rows. A committee whose own rule does so has
-            kept them.
+            The table of the fit, for a rule that uses the rows. Not needed if the rule of the fit used them.
 
         Returns
         -------
         estimator
-            A committee with the same members, and the rule fitted on the same honest votes. An integer
-            `random_state` makes it the rule that a fit would have come to.
+            A committee with the same members, and the rule fitted on the same honest votes. With an integer
+            `random_state` the result equals that of a fit with this rule.
 
         Examples
         --------
@@ -169,7 +208,7 @@ class Assembled(TransformerMixin, Tabular):
         return another
 
     def selected(self, X: TableLike) -> tuple[np.ndarray, np.ndarray]:
-        """Return which members decide on each row, and how competent each of them is.
+        """Return which members decide on each row, and the competence of each.
 
         Parameters
         ----------
@@ -178,7 +217,7 @@ class Assembled(TransformerMixin, Tabular):
         Returns
         -------
         shares : ndarray of shape (n_rows, n_members)
-            What part each member has in the decision; rows sum to one.
+            The share of each member in the decision; rows sum to one.
         competence : ndarray of shape (n_rows, n_members)
 
         Examples
@@ -197,8 +236,7 @@ class Assembled(TransformerMixin, Tabular):
             raise ValueError(ONE_CLASS)
         if not hasattr(rule, "selected"):
             raise ValueError(
-                f"{type(rule).__name__} does not choose members row by row, as the rule 'dynamic' does. "
-                "Recombine with that."
+                f"{type(rule).__name__} does not choose members row by row. Use recombine('dynamic')."
             )
         source = self._open(X)
         matrix = None if self._encoder is None else self._encoder.transform(source)
@@ -208,28 +246,27 @@ class Assembled(TransformerMixin, Tabular):
     def leaderboard(
         self, rules: Iterable[object] | None = None, *, X: TableLike | None = None, scoring: object = None
     ) -> Leaderboard:
-        """Judge every member and every rule by honest votes.
+        """Score every member and every rule on honest votes.
 
-        A rule that learns is cross-validated on the honest votes, in five folds that keep groups together:
-        no rule is judged by votes that it has learnt from.
+        A rule that needs a fit is cross-validated on the honest votes, in five folds that keep groups
+        together.
 
         Parameters
         ----------
         rules : iterable of rules, default=None
-            Names, functions or rules. None is the committee's own rule, with its parameters, and every rule
-            by name that can decide here; those that look at the rows are among them if the committee's own
-            rule does so, or X is given.
+            Names, functions or rules. None is the rule of the committee and every named rule for its task.
+            Rules that use the rows are included if the rule of the committee uses them, or X is passed.
         X : table, default=None
             The table of the fit.
         scoring : str, scorer or callable, default=None
-            As for `score`. None is accuracy, or R2 for numbers. The automatic committee takes its own
-            `scoring`, or else minus the log loss, or minus the root mean squared error.
+            As for `score`. None is accuracy, or R2 for numbers. The automatic committee uses its `scoring`;
+            if that is None, the negative log loss or the negative root mean squared error.
 
         Returns
         -------
         Leaderboard
-            The best first: a sequence with `kind`, `name` and `score`. The committee's own rule is of the
-            kind "committee".
+            A sequence of standings with `kind`, `name` and `score`, the best first. The rule of the
+            committee has the kind "committee".
 
         Examples
         --------
@@ -249,7 +286,7 @@ class Assembled(TransformerMixin, Tabular):
         return leaderboard_of(honest, names, rules, scoring, self.random_state, self.rule_)
 
     def _usual_scoring(self) -> object:
-        """Return the scorer to use if the user names none; None is accuracy, or R2."""
+        """Return the default scorer of `leaderboard`; None is accuracy, or R2."""
         return None
 
     @property
@@ -267,7 +304,7 @@ class Assembled(TransformerMixin, Tabular):
 
     @property
     def weights_(self) -> np.ndarray:
-        """The weights of the members, if the rule has such."""
+        """The weights of the members, if the rule has weights."""
         check_is_fitted(self)
         if self.rule_ is None:
             raise AttributeError(ONE_CLASS)
@@ -278,26 +315,26 @@ class Assembled(TransformerMixin, Tabular):
 
     @property
     def honest_votes_(self) -> np.ndarray:
-        """The votes that the rule has learnt from."""
+        """The votes that the rule was fitted on."""
         return self._known_votes().votes
 
     @property
     def honest_rows_(self) -> np.ndarray:
-        """The training rows that `honest_votes_` are on."""
+        """The training rows of `honest_votes_`."""
         return self._known_votes().rows
 
     def _another(self, rule: object) -> Assembled:
-        """Make a committee of the same parameters with another rule, checked and not fitted."""
+        """Return an unfitted committee of the same parameters with another rule, all checked."""
         raise NotImplementedError
 
     def _adjusted(self, rule: Rule) -> Rule:
-        """Return a rule as this committee uses it."""
+        """Adjust a rule to the parameters of this committee."""
         return rule
 
     def _keep_members(
         self, training: TrainingSet, fitted: list[MemberFit], calibrations: list[Calibration | None]
     ) -> None:
-        """Become a committee of fitted members."""
+        """Store the fitted members and their calibrations."""
         self._keep_task(training.schema, training.task)
         self._data = training.data
         self._fitted_members = [
@@ -306,7 +343,7 @@ class Assembled(TransformerMixin, Tabular):
         ]
 
     def _fit_rule(self, rule: Rule, X: TableLike) -> None:
-        """Take another rule, fitted on the honest votes."""
+        """Fit a rule on the honest votes and use it."""
         if rule.needs_fit:
             self._known_votes()
         if not rule._looks_at_X():
@@ -316,7 +353,7 @@ class Assembled(TransformerMixin, Tabular):
         elif self._encoder is None or self._known_votes().X is None:
             raise ValueError(f"{type(rule).__name__} looks at the rows. Pass X, the table of the fit.")
         if self._honest is not None:
-            self._honest.teach(rule)
+            self._honest.fit_rule(rule)
         self.rule_ = rule
 
     def _known_votes(self) -> HonestVotes:
@@ -330,13 +367,13 @@ class Assembled(TransformerMixin, Tabular):
         return self._honest
 
     def _open(self, X: TableLike) -> Source:
-        """Open a table once for all members, if it has the columns of the fit."""
+        """Open a table once for all members, and check its columns."""
         source = open_source(X)
         self._read(source)
         return in_order(source, self.schema_)
 
     def _table_of_fit(self, X: TableLike) -> TableLike:
-        """Return a table as members take it, if it is the one of the fit."""
+        """Return the table of the fit in its original container; raise if it is another."""
         source = open_source(X)
         table = self._read(source)
         if self._known_votes().table not in ("", fingerprint(table.columns, table.n_rows)):
@@ -356,7 +393,7 @@ class Assembled(TransformerMixin, Tabular):
 
     def _decide(self, X: TableLike) -> np.ndarray:
         """Return the decision for each row, of shape (n_rows, n_outputs)."""
-        if not self._has_learnt():
+        if not self._has_learnt():  # faster than check_is_fitted, which counts for single rows
             check_is_fitted(self)
         source = self._open(X)
         if self.rule_ is None:

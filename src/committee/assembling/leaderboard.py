@@ -109,7 +109,7 @@ def leaderboard_of(
     if isinstance(rules, str):
         raise ValueError(f"rules must be a list of rules, or None. Got {rules!r}: pass [{rules!r}].")
 
-    known = honest.judged(honest.votes)
+    known = honest.with_votes(honest.votes)
     usual = "accuracy" if known.are_classes else "r2"
     metric = metric_of(usual if scoring is None else scoring, known.n_outputs, known.classes)
 

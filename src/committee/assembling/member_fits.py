@@ -100,7 +100,7 @@ def fit_members(
     run: Runner,
     *,
     on_error: str,
-    tell: Callable[[int], object],
+    report: Callable[[int], object],
 ) -> list[MemberFit]:
     """Fit all members.
 
@@ -111,7 +111,7 @@ def fit_members(
     plan : Plan
     run : Runner
     on_error : {"raise", "drop"}
-    tell : callable
+    report : callable
         Called after every fit, with the number of those that are done.
 
     Returns
@@ -127,7 +127,7 @@ def fit_members(
                 function, shared, member.estimator, member.columns, plan.as_scores, *arguments, name=name
             )
             tasks[task] = place
-    failures = carry_out(tasks, run, on_error=on_error, tell=tell)
+    failures = carry_out(tasks, run, on_error=on_error, report=report)
     warn_of_dropped(members, failures)
     fitted = {
         place: MemberFit(member, [], []) for place, member in enumerate(members) if place not in failures
@@ -147,7 +147,7 @@ def carry_out(
     run: Runner,
     *,
     on_error: str,
-    tell: Callable[[int], object],
+    report: Callable[[int], object],
     keep: Callable[[Task], object] | None = None,
 ) -> dict[int, BaseException]:
     """Wait for all fits.
@@ -158,7 +158,7 @@ def carry_out(
         Each with the place of its member.
     run : Runner
     on_error : {"raise", "drop"}
-    tell : callable
+    report : callable
         Called after every fit, with the number of those that are done.
     keep : callable, default=None
         Called with every task that succeeds, when it has ended.
@@ -176,7 +176,7 @@ def carry_out(
                 raise error
             if error is None and keep is not None:
                 keep(task)
-            tell(n_done)
+            report(n_done)
     finally:
         for task in tasks:
             task.cancel()

@@ -1,14 +1,14 @@
-"""The automatic committee: the best members and the best rule that time allows.
+"""The automatic committee: the best members and the best rule within the time limit.
 
-`fit` takes members from the portfolio, fits them fold by fold while there is time (`schedule`), and
-compares rules on their honest votes: the usual one decides unless another is surely better (`rule_choice`).
+`fit` takes members from the portfolio and fits them fold by fold until the time ends (`schedule`). It then
+compares rules on their honest votes and chooses one (`rule_choice`).
 """
 
 from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Self, overload
 
@@ -23,20 +23,21 @@ from committee.assembling.named_members import Member, seeded_by_name
 from committee.automatic.automatic_parameters import AUTO, PRESETS
 from committee.automatic.journal import Journal
 from committee.automatic.limits import Clock, Room
-from committee.automatic.portfolio import Size, as_many_steps_as_told, members_of, named_in, portfolio
+from committee.automatic.portfolio import Size, members_of, named_in, portfolio, without_convergence_warnings
 from committee.automatic.reduction import Reducing
 from committee.automatic.rule_choice import (
-    check_judges,
-    fewer,
-    in_time,
+    check_scoring,
+    sampled,
     seconds_for,
     votes_in,
+    warn_of_mean,
+    with_time_limit,
 )
-from committee.automatic.schedule import Telling, fit_in_time
+from committee.automatic.schedule import FitReporter, Schedule
 from committee.combining.rule import Rule, check_rule, differ
 from committee.combining.rule_registry import as_rule, rule_named
 from committee.learners import DecisionTreeClassifier
-from committee.learners.fit_session import CallbackSupportMixin, TaskCalls, task_calls, with_callbacks
+from committee.learners.fit_session import TaskCalls
 from committee.learners.voter import Classifies, Regresses
 from committee.members.seeds import LARGEST_SEED, generator_of, seeded
 from committee.members.training_set import TrainingSet
@@ -44,48 +45,48 @@ from committee.metrics.row_losses import NoValueError
 from committee.parameters import check_parameters, declared, is_integer
 from committee.running.resources import one_blas_thread
 from committee.saving import saved
-from committee.table.input_types import ArrayLike, TableLike
+from committee.table.input_types import TableLike
 from committee.task import Classification
 from committee.votes.folds import Fold, drawn_folds
 from committee.votes.honest_votes import HonestVotes
 
 LARGEST_SMALL = np.iinfo(np.int32).max
 MOST_REPEATS = 16
-# Folds are repeated so often while there is time left, more often in tables of at most so many rows. Those
-# members that count go on, who have about as many models as all would have in the first number of repeats.
+# If there is time left, folds are repeated this often, and more often in tables of few rows. After the first
+# repeats, only members with weight continue: about as many models in all as without more repeats.
 REPEATS_IN_TIME, MANY_REPEATS_IN_TIME, ROWS_TO_REPEAT = 4, MOST_REPEATS, 50_000
-# Folds are repeated for the members that have such a part in the mixture of votes, found on so many votes.
+# The least weight in a mixture of the members with which a member continues, and the votes to find it on.
 LEAST_PART, MOST_TO_MIX = 0.01, 500_000
-# Folds of cv="auto": many of small tables, of at most so many rows, or so many for each second of time.
+# The folds of cv="auto": more in tables of at most FEW_ROWS rows, or FEW_ROWS_IN_A_SECOND with a time limit.
 USUAL_FOLDS, MANY_FOLDS = 5, 8
 FEW_ROWS, FEW_ROWS_IN_A_SECOND = 4_000, 150
 
 
 class Repeats(Sequence[list[Fold]]):
-    """Folds of the rows that count, in a random order, again and again.
+    """Repeated random folds of the rows with weight.
 
-    They take as much memory as some columns, so only those that were asked for last are kept.
+    The folds of a repeat take as much memory as a few columns, so only the last used ones are kept.
 
     Parameters
     ----------
     n_folds : int
     training : TrainingSet
     seeds : ndarray of int
-        One for each time.
+        One for each repeat.
     """
 
     def __init__(self, n_folds: int, training: TrainingSet, seeds: np.ndarray) -> None:
-        self._n_asked, self._training, self._seeds = n_folds, training, seeds
+        self._n_folds, self._training, self._seeds = n_folds, training, seeds
         self._last: tuple[int, list[Fold]] | None = None
 
     @classmethod
     def drawn(cls, n_folds: int, training: TrainingSet, n_repeats: int, rng: np.random.Generator) -> Self:
-        """So many repeats. What is drawn from the generator does not depend on how many."""
+        """Draw repeats. The numbers that the generator draws do not depend on n_repeats."""
         return cls(n_folds, training, rng.integers(LARGEST_SEED, size=MOST_REPEATS)[:n_repeats])
 
     def first(self, n_repeats: int) -> Self:
-        """The first so many of them."""
-        return type(self)(self._n_asked, self._training, self._seeds[:n_repeats])
+        """Return the first repeats."""
+        return type(self)(self._n_folds, self._training, self._seeds[:n_repeats])
 
     def __len__(self) -> int:
         return len(self._seeds)
@@ -100,54 +101,29 @@ class Repeats(Sequence[list[Fold]]):
         if isinstance(number, slice):
             return [self[each] for each in range(*number.indices(len(self)))]
         if self._last is None or self._last[0] != number:
-            self._last = None  # before the next ones are drawn
+            self._last = None  # free its memory before the next folds are drawn
             training, rng = self._training, np.random.default_rng(self._seeds[number])
-            # Folds are kept in as few bytes as their rows need.
+            # The folds of a table with fewer than 2^31 rows are kept in half of the memory.
             rows = training.rows.astype(np.int32) if training.n_rows <= LARGEST_SMALL else training.rows
             folds = drawn_folds(
-                self._n_asked, rows, training.y, training.groups, rng, is_class_task=training.are_classes
+                self._n_folds, rows, training.y, training.groups, rng, is_class_task=training.are_classes
             )
             self._last = number, folds
         return self._last[1]
 
 
 def n_folds_of(repeats: Sequence[list[Fold]]) -> int:
-    """How often each member is fitted: once if nothing is held out."""
+    """Return how often each member is fitted: once if nothing is held out."""
     return max(1, len(repeats) * len(repeats[0]))
 
 
 @declared
-class AutomaticCommittee(CallbackSupportMixin, Reducing):
-    """Members and a rule that are found for a table."""
+class AutomaticCommittee(Reducing):
+    """Members and a rule that are chosen for a table."""
 
-    @with_callbacks
-    def fit(
-        self,
-        X: TableLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
-    ) -> Self:
-        """Fit members while there is time, and find the rule that decides by their honest votes.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_columns)
-            numpy, scipy sparse, pandas, polars or Arrow.
-        y : array-like of shape (n_rows,)
-        sample_weight : array-like of shape (n_rows,), default=None
-            Weights of the rows, for the members that take them and for the rule. Rows of weight 0 take no
-            part.
-        groups : array-like of shape (n_rows,), default=None
-            Rows of one group are held out together, unless `cv` is a splitter that takes none.
-
-        Returns
-        -------
-        self
-            Ctrl-C ends the fit as the end of the time does: with what is finished, if there is anything. A
-            callback of scikit-learn, which is told of every fold, may end it too.
-        """
-        check_parameters(self)
+    def _fit_committee(
+        self, read: Callable[[], TrainingSet], new_calls: Callable[[str, int], TaskCalls | None]
+    ) -> TaskCalls | None:
         if self.run_folder is not None and not is_integer(self.random_state):
             raise ValueError(
                 f"A resumed run must draw the same folds: run_folder={self.run_folder!r} needs an integer "
@@ -156,12 +132,12 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
         if self.tune_threshold and self._task_type is not Classification:
             raise ValueError("tune_threshold is for classes, and numbers have no threshold. Leave it out.")
         clock = Clock(None if self.time_limit is None else float(self.time_limit))
-        training = TrainingSet.of(self._task_type, X, y, sample_weight, groups)
+        training = read()
         rng = generator_of(self.random_state)
         members = self._members(training)
         rule = None if self._finds_rule() else self._adjusted(seeded(as_rule(self.rule), rng))
         if training.is_open:
-            check_judges(self.scoring, training)
+            check_scoring(self.scoring, training)
             if rule is not None:
                 check_rule(rule, len(members), training.task, is_weighted=differ(training.weights))
         clock.keep_for_rule(seconds_for(len(members) * len(training.rows) * training.task.n_outputs))
@@ -169,11 +145,11 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
         repeats = every.first(self._n_repeats(training)) if isinstance(every, Repeats) else every
         seed = int(rng.integers(LARGEST_SEED))
         members = [seeded_by_name(each, seed) for each in members]
-        calls = task_calls(self, X, y, "fold", len(members) * n_folds_of(repeats))
+        calls = new_calls("fold", len(members) * n_folds_of(repeats))
         journal = self._journal(members, training, every)
         fitted = self._fit_members(members, training, repeats, clock, journal, calls)
         rule = None if rule is None else for_fitted(rule, members, fitted)
-        # What is done in some time is not known by its folds.
+        # With a time limit, members may be fitted in different folds, so no fingerprint of folds is stored.
         folds = [] if self.time_limit is not None else [fold for each in repeats for fold in each]
         honest, calibrations = self._honest_votes(fitted, training, folds, clock)
         if rule is None and honest is not None:
@@ -182,13 +158,11 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
         self._origin = None
         self._honest, self._encoder, self.rule_ = honest, None, None
         if rule is not None and honest is not None:
-            self._let_learn(rule, honest, training, clock)
-        if calls:
-            calls.end(lambda: self.__dict__)
-        return self
+            self._fit_rule_in_time(rule, honest, training, clock)
+        return calls
 
     def _members(self, training: TrainingSet) -> list[Member]:
-        """The members that may sit, with parameters for the size of the table."""
+        """Return the members to try, with parameters for the size of the table."""
         if not training.is_open:
             tree: Any = DecisionTreeClassifier
             return [Member("tree", tree(max_depth=1))]
@@ -197,14 +171,14 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
         return members_of(self.estimators, size, usual)
 
     def _n_models(self, training: TrainingSet) -> int:
-        """How many models of a member are kept, about; a splitter is taken for the usual one."""
+        """Estimate how many models of a member are kept; a splitter counts as the default folds."""
         n_folds = self._n_folds(training)
         return USUAL_FOLDS if n_folds is None else n_folds * min(self._n_repeats(training), REPEATS_IN_TIME)
 
     def _honest_votes(
         self, fitted: list[MemberFit], training: TrainingSet, folds: list[Fold], clock: Clock
     ) -> tuple[HonestVotes | None, list[Calibration | None]]:
-        """The honest votes, and the calibrations of scores, without which nobody can vote."""
+        """Return the honest votes and the calibrations of scores, without which members cannot vote."""
 
         def collect() -> tuple[HonestVotes | None, list[Calibration | None]]:
             honest = honest_of(fitted, training, folds)
@@ -212,44 +186,40 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
 
         return clock.finish(collect, collect, " while votes were calibrated")
 
-    def _let_learn(self, rule: Rule, honest: HonestVotes, training: TrainingSet, clock: Clock) -> None:
-        """Fit the rule in the time that is left; at Ctrl-C the mean decides, which learns nothing."""
+    def _fit_rule_in_time(self, rule: Rule, honest: HonestVotes, training: TrainingSet, clock: Clock) -> None:
+        """Fit the rule in the remaining time; at Ctrl-C the mean decides, which needs no fit."""
         again = repr(self.rule) if isinstance(self.rule, str) and self.rule != AUTO else "a rule"
         clock.finish(
-            lambda: self._teach(in_time(rule, clock.left_for_rule()), honest, training, clock),
+            lambda: self._fit_rule_or_mean(
+                with_time_limit(rule, clock.left_for_rule()), honest, training, clock
+            ),
             lambda: self._fit_rule(rule_named("mean"), None),
-            " while the rule learnt",
-            f", and the mean decides. recombine({again}) lets the rule learn",
+            " while the rule was fitted",
+            f", and the mean decides. recombine({again}) fits the rule",
         )
 
-    def _teach(self, rule: Rule, honest: HonestVotes, training: TrainingSet, clock: Clock) -> None:
-        """Fit the rule, or the mean if the rule can learn nothing from so few votes."""
-        learnt = honest
+    def _fit_rule_or_mean(self, rule: Rule, honest: HonestVotes, training: TrainingSet, clock: Clock) -> None:
+        """Fit the rule, or the mean if there are too few votes for the rule."""
+        used = honest
         try:
             if clock.limit is None or rule._looks_at_X():
                 self._fit_rule(rule, training.X)
                 return
-            # A rule has little to learn, which it can learn from fewer rows if it must be quick.
-            learnt = fewer(honest, votes_in(clock.left_for_rule()))
+            # Rules have few parameters, so a sample of the rows is enough if time is short.
+            used = sampled(honest, votes_in(clock.left_for_rule()))
             with one_blas_thread():
-                self.rule_ = learnt.teach(rule)
+                self.rule_ = used.fit_rule(rule)
         except NoValueError as error:
-            warnings.warn(
-                f"The rule cannot learn from {len(learnt.rows)} rows with votes, so the mean decides: "
-                f"{' '.join(str(error).split())}",
-                RuntimeWarning,
-                stacklevel=6,
-            )
+            warn_of_mean("The rule cannot be fitted", used, error, stacklevel=9)
             self._fit_rule(rule_named("mean"), None)
 
     def _every_repeat(self, training: TrainingSet, rng: np.random.Generator) -> Sequence[list[Fold]]:
-        """The folds, as often as they may be repeated at most."""
+        """Return the folds of all possible repeats."""
         if not training.is_open:
             return [[]]
         n_folds = self._n_folds(training)
         if n_folds is None:
-            given = training.folds(self.cv)
-            return [given]
+            return [training.folds(self.cv)]
         repeats = Repeats.drawn(n_folds, training, most_repeats(training), rng)
         if is_integer(self.cv) and len(repeats[0]) < n_folds:
             what = "groups" if training.groups is not None else "rows"
@@ -262,18 +232,18 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
         return repeats
 
     def _n_folds(self, training: TrainingSet) -> int | None:
-        """Into how many folds the rows are parted; None if `cv` says it by itself."""
+        """Return the number of folds; None if `cv` is a splitter or an iterable."""
         if is_integer(self.cv):
             return int(self.cv)
         if not isinstance(self.cv, str):
             return None
-        # A run that goes on with another limit needs the same folds.
+        # A run that is resumed with another limit needs the same folds.
         limit = self.time_limit if self.run_folder is None else None
         few = FEW_ROWS if limit is None else FEW_ROWS_IN_A_SECOND * float(limit)
         return MANY_FOLDS if self.preset != "fast" and len(training.rows) <= few else USUAL_FOLDS
 
     def _n_repeats(self, training: TrainingSet) -> int:
-        """How often the rows are parted into folds, if there is time."""
+        """Return how often the rows are split into folds, if there is time."""
         if self.time_limit is not None and self.preset != "fast":
             return most_repeats(training)
         n_repeats: int = PRESETS[self.preset][1]
@@ -282,7 +252,7 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
     def _journal(
         self, members: list[Member], training: TrainingSet, every: Sequence[list[Fold]]
     ) -> Journal | None:
-        """The journal of the run, if there is one, which may go on with another limit of time, or without."""
+        """Open the journal of a run, which may be resumed with another time limit."""
         if self.run_folder is None or not training.is_open:
             return None
         journal = Journal(self.run_folder, training, [fold for folds in every for fold in folds])
@@ -302,12 +272,10 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
         kind = self._kind_of_runner()
         n_total = len(members) * n_folds_of(repeats)
         is_limit, verbose = self.time_limit is not None, int(self.verbose)
-        # Members that all are named are fitted whatever is free, but a limit holds for them too.
-        minds_memory = training.is_open and (
-            self.memory_limit is not None or AUTO in named_in(self.estimators)
-        )
-        limit = self.memory_limit if minds_memory else None
-        room = Room.of(Size.of(training), self._n_models(training), limit, minds_memory)
+        # Members that are all named are fitted whatever memory is free, unless there is a limit.
+        skips = training.is_open and (self.memory_limit is not None or AUTO in named_in(self.estimators))
+        limit = self.memory_limit if skips else None
+        room = Room.of(Size.of(training), self._n_models(training), limit, skips)
         fitted: list[MemberFit] = []
         try:
             with (
@@ -315,30 +283,33 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
                 running.Work(
                     "folds", type(self).__name__, n_total, is_limit=is_limit, verbose=verbose
                 ) as work,
-                as_many_steps_as_told(),
+                without_convergence_warnings(),
             ):
-                tell = Telling(work, training, self.scoring, len(repeats[0]), clock, calls)
-                # Without a limit everybody goes on: what is done does not depend on who was finished when.
+                report = FitReporter(work, training, self.scoring, len(repeats[0]), clock, calls)
+                # Without a time limit all members continue, so the result does not depend on their speed.
                 chooses = self.time_limit is not None and training.is_open
-                who_goes_on = partial(who_counts, training=training) if chooses else None
-                fitted = fit_in_time(members, training, repeats, run, clock, room, tell, journal, who_goes_on)
+                choose_next = partial(members_that_count, training=training) if chooses else None
+                schedule = Schedule(
+                    members, training, repeats, run, clock, room, report, journal, choose_next
+                )
+                fitted = schedule.fit_members()
         except KeyboardInterrupt:
-            # It may also come while the workers, who have nothing left to do that counts, are sent home.
+            # It may also come while the idle workers are stopped.
             if not fitted:
                 raise
             clock.stop()
         return fitted
 
     def recombine(self, rule: object, X: TableLike | None = None) -> Self:
-        """The committee with another rule: no member is fitted again.
+        """Return the committee with another rule. No member is fitted again.
 
         Parameters
         ----------
         rule : str, callable or Rule
-            A name of `committee.rules`, a function of votes, or a rule. "auto" compares rules again, on all
-            honest votes, but for those that look at the rows.
+            A name of `committee.rules`, a function of votes, or a rule. "auto" compares all rules again on
+            all honest votes, except those that use the rows.
         X : table, default=None
-            The table of the fit, for a rule that looks at the rows.
+            The table of the fit, for a rule that uses the rows.
 
         Returns
         -------
@@ -358,9 +329,9 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
             return super().recombine(rule, X)
         check_is_fitted(self)
         another = copy.copy(self).set_params(rule=AUTO)
-        return (
-            another if self.rule_ is None else another._with_only(list(range(len(self._fitted_members))), X)
-        )
+        if self.rule_ is None:
+            return another
+        return another._with_only(list(range(len(self._fitted_members))), X)
 
     def _another(self, rule: object) -> Self:
         another = copy.copy(self).set_params(rule=rule)  # a generator of folds has no clone
@@ -373,10 +344,13 @@ class AutomaticCommittee(CallbackSupportMixin, Reducing):
 class CommitteeClassifier(Classifies, AutomaticCommittee):
     """The automatic committee for classes: members of many kinds, and the rule that combines them best.
 
-    Our boosters and forests, and linear models, networks, support vector machines and others of scikit-learn
-    that see categories and missing values as `TableEncoder` makes them numbers, are fitted in folds, one
-    after the other, for as long as `time_limit` allows. The models of the folds stay, and a rule decides that
-    was found by nested comparison on their honest votes.
+    Boosters, forests, linear models, networks, support vector machines and others are fitted in folds, one
+    after the other, within `time_limit`. Members of scikit-learn see the table as a matrix that
+    `TableEncoder` makes. The models of the folds are kept. Rules are compared by nested cross-validation on
+    the honest votes of the members, and the best one decides.
+
+    Ctrl-C ends a fit as the end of the time does, and keeps the finished members, if there are any. So does a
+    callback of scikit-learn, which is notified of every fold.
 
     Examples
     --------
@@ -412,17 +386,17 @@ class CommitteeRegressor(Regresses, AutomaticCommittee):
 
 
 def most_repeats(training: TrainingSet) -> int:
-    """How often the rows are parted into folds at most."""
+    """Return how often the rows are split into folds at most."""
     return MANY_REPEATS_IN_TIME if len(training.rows) <= ROWS_TO_REPEAT else REPEATS_IN_TIME
 
 
-def who_counts(fitted: list[MemberFit], training: TrainingSet) -> list[str]:
-    """The names of the members that have a part in the best mixture of honest votes, the largest first."""
+def members_that_count(fitted: list[MemberFit], training: TrainingSet) -> list[str]:
+    """Return the names of the members with weight in the best mixture of honest votes, the largest first."""
     honest = honest_of(fitted, training, [])
     if honest is None:
         return []
     calibrate(CALIBRATION, fitted, honest)
-    some = fewer(honest, MOST_TO_MIX)
+    some = sampled(honest, MOST_TO_MIX)
     mixture = rule_named("stacking").set_params(final_estimator="convex")
     with one_blas_thread():
         weights = mixture.fit(some.votes, some.y, None, some.weights).weights_

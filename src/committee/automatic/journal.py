@@ -1,8 +1,8 @@
-"""The journal of a run: every fit that is finished, in a folder, so that a run that was killed goes on.
+"""The journal of a run: finished fits in a folder, so that a run that was killed can resume.
 
 In: models of members and folds. Out: the same, in the next run on the same table with the same folds. The
-votes of the models are in the folder too, as a `Bank` keeps them: any rule can be tried on them without the
-models. A model whose class cannot rest in a file is fitted again.
+folder is also a `Bank` of votes, so any rule can be tried on them without the models. A model whose class
+cannot be saved is fitted again.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ SKIPPED = "skipped.json"
 
 
 def libraries_of(member: Member) -> list[str]:
-    """What a run may open of a member: the caller trusts the library of a booster that he names."""
+    """Return the libraries that a run trusts for a member: that of a booster that the caller named."""
     library = library_of(member.estimator)
     return [] if library is None else [library]
 
@@ -46,25 +46,25 @@ class Journal:
     Parameters
     ----------
     folder : str or path
-        It is made if it is not there. One that holds a run on another table or with other folds is refused.
+        Created if it does not exist. A run on another table or with other folds raises an error.
     training : TrainingSet
     folds : list of (ndarray, ndarray)
-        All of them, those of repeated folds one after the other.
+        The folds of all repeats.
     """
 
     def __init__(self, folder: str | os.PathLike[str], training: TrainingSet, folds: list[Fold]) -> None:
-        # A bank has one type for the numbers of rows.
+        # A bank stores row numbers with one dtype.
         self.folds = [(train.astype(np.int64), held_out.astype(np.int64)) for train, held_out in folds]
         self.training, self.folder = training, Path(folder)
         self.bank = Bank.of(training, self.folds, folder=folder)
-        self.told: set[str] = set()
+        self._warned: set[str] = set()
 
     def check(self, member: Member) -> None:
         """Raise if the folder has votes of another member of this name."""
         self.bank.has(member.name, 0, recipe_of(member))
 
     def skipped(self, memory_limit: float | None) -> list[str]:
-        """The members that this run has skipped for want of memory, if it had the same limit."""
+        """Return the members that this run skipped with the same memory limit."""
         try:
             known = json.loads((self.folder / SKIPPED).read_text())
             return list(known["skipped"]) if known["memory_limit"] == memory_limit else []
@@ -72,12 +72,12 @@ class Journal:
             return []
 
     def keep_skipped(self, names: list[str], memory_limit: float | None) -> None:
-        """Write down the skipped members, so that a resumed run does not choose again."""
+        """Store the skipped members, so that a resumed run skips the same."""
         text = json.dumps({"memory_limit": memory_limit, "skipped": names}, indent=1)
         replace_file(self.folder / SKIPPED, lambda temporary: temporary.write_text(text))
 
     def find(self, member: Member, number: int) -> Result | None:
-        """What came of a fit, if it was finished before."""
+        """Return the result of a fit that was finished before, or None."""
         path = self._path(member, number)
         if not path.exists():
             return None
@@ -86,7 +86,7 @@ class Journal:
         except DamagedFile:
             return None
         except UntrustedMember as error:
-            self._tell(member, error)
+            self._warn(member, error)
             return None
         _, held_out = self.folds[number]
         if self.bank.has(member.name, number, recipe_of(member)):
@@ -99,33 +99,33 @@ class Journal:
         return result
 
     def keep(self, member: Member, number: int, result: Result) -> None:
-        """Write down what came of a fit."""
+        """Store the result of a fit."""
         try:
             save(result[0], self._path(member, number))
         except (TypeError, ValueError, ImportError) as error:
-            self._tell(member, error)
+            self._warn(member, error)
         self._keep_votes(member, number, result)
 
     def _keep_votes(self, member: Member, number: int, result: Result) -> None:
-        """Put votes, or scores, into the bank."""
+        """Add votes or scores to the bank."""
         _, _, votes = result
         recipe = recipe_of(member)
         if not self.bank.has(member.name, number, recipe):
             are_scores = self.training.are_classes and gives_scores(member.estimator)
             self.bank.add(member.name, number, votes, recipe=recipe, are_scores=are_scores)
 
-    def _tell(self, member: Member, error: Exception) -> None:
-        """Say once that the models of a member cannot rest in the folder."""
-        if member.name not in self.told:
-            self.told.add(member.name)
+    def _warn(self, member: Member, error: Exception) -> None:
+        """Warn once that the models of a member cannot be stored in the folder."""
+        if member.name not in self._warned:
+            self._warned.add(member.name)
             reason = " ".join(str(error).split())
             warnings.warn(
-                f"A run that goes on will fit member {member.name!r} again: {reason}",
+                f"A resumed run will fit member {member.name!r} again: {reason}",
                 RuntimeWarning,
                 stacklevel=5,
             )
 
     def _path(self, member: Member, number: int) -> Path:
-        """The file of a model: another recipe is another file."""
+        """Return the path of a model. Each recipe has its own file."""
         digest = hashlib.sha256(recipe_of(member).encode()).hexdigest()[:12]
         return self.folder / f"{file_name((member.name, number))}.{digest}.committee"

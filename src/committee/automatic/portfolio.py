@@ -322,7 +322,7 @@ CANDIDATES = {
     )
 }
 # Of other libraries, where they are installed: they sit if they are named.
-ASKED_FOR = {
+NAMED_ONLY = {
     candidate.name: candidate
     for candidate in (
         Candidate("lightgbm", other_booster("lightgbm", "LGBM", n_jobs=1, verbose=-1)),
@@ -355,7 +355,7 @@ ORDERS = {
 
 
 @contextmanager
-def as_many_steps_as_told() -> Iterator[None]:
+def without_convergence_warnings() -> Iterator[None]:
     """Say nothing of members that have not converged: they take as many steps as they are told.
 
     Nor of many classes, which scikit-learn takes for numbers: what is to be learnt is known here. It holds
@@ -390,11 +390,11 @@ def named(names: list[str], size: Size) -> list[Member]:
     Traceback (most recent call last):
     ValueError: There is no member 'forrest' for regression. Did you mean 'forest'?
     """
-    known = [*ORDERS[size.task], *ASKED_FOR]
+    known = [*ORDERS[size.task], *NAMED_ONLY]
     unknown = [name for name in names if name not in known]
     if unknown:
         raise unknown_name("member", unknown[0], known, where=f" for {size.task}")
-    every = CANDIDATES | ASKED_FOR
+    every = CANDIDATES | NAMED_ONLY
     return [Member(name, every[name].make(size)) for name in names]
 
 
@@ -443,4 +443,4 @@ def library_of(estimator: object) -> str | None:
     """
     last = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
     name = type(last).__module__.partition(".")[0]
-    return name if name in ASKED_FOR else None
+    return name if name in NAMED_ONLY else None

@@ -34,7 +34,7 @@ from committee.assembling.fitted_committee import Assembled
 from committee.assembling.member_fits import Plan, fit_members
 from committee.assembling.named_members import Member, check_kind
 from committee.automatic.automatic_parameters import AUTO, AutomaticParameters, is_positive
-from committee.automatic.portfolio import as_many_steps_as_told
+from committee.automatic.portfolio import without_convergence_warnings
 from committee.automatic.rule_choice import RuleChoice
 from committee.boosting import GradientBoostingClassifier, GradientBoostingRegressor
 from committee.combining.metadata_routing import arguments
@@ -209,9 +209,9 @@ class Reducing(AutomaticParameters, Assembled):
         with (
             running.runner_of(kind, self.n_jobs) as run,
             running.Work("members", type(self).__name__, len(members), verbose=int(self.verbose)) as work,
-            as_many_steps_as_told(),
+            without_convergence_warnings(),
         ):
-            fitted = fit_members(members, training, plan, run, on_error="raise", tell=work.report)
+            fitted = fit_members(members, training, plan, run, on_error="raise", report=work.report)
         models = {each.member.name: each.models for each in fitted}
         whole = copy.copy(self)
         whole._fitted_members = [replace(each, models=models[each.name]) for each in self._fitted_members]
@@ -412,7 +412,7 @@ def affordable(honest: HonestVotes, costs: np.ndarray, most: float, scoring: obj
 def greedy_loss(honest: HonestVotes, places: list[int], scoring: object) -> float:
     """The loss that greedy selection reaches with some members."""
     rule: Any = rule_named("greedy").set_params(scoring=scoring)
-    honest.of_members(sorted(places)).teach(rule)
+    honest.of_members(sorted(places)).fit_rule(rule)
     return float(rule.losses_[0])
 
 

@@ -1,9 +1,8 @@
-"""Which rule decides: each is cross-validated on the honest votes.
+"""Choose the rule of a committee by cross-validation on its honest votes.
 
-In: honest votes and a metric. Out: the rules with their losses, the one to take first. The comparison is
-nested: a rule decides on rows that neither it nor the members have learnt from. Differences that may be
-chance decide nothing: the rule that does best on most tables is taken unless another is better by more than
-that.
+In: honest votes and a metric. Out: the rules with their losses, the chosen one first. The comparison is
+nested: each rule is scored on rows that neither the rule nor the members were fitted on. The rule that does
+best on most tables is chosen unless another one is significantly better.
 """
 
 from __future__ import annotations
@@ -36,9 +35,9 @@ from committee.table.schema import take_rows
 from committee.votes.folds import N_FOLDS
 from committee.votes.honest_votes import HonestVotes
 
-# Rules are compared on so many votes at most, and on so many for each second that there is.
+# The most votes that rules are compared on, how many of them per second, and the fewest.
 MOST_COMPARED, COMPARED_IN_A_SECOND, LEAST_COMPARED = 3_000_000, 400_000, 100_000
-# How long the comparison of a rule takes, in units of that of the best member, about.
+# The time to compare a rule, relative to that of the best member.
 COSTS = {
     "greedy": 5,
     "stacking": 5,
@@ -47,20 +46,20 @@ COSTS = {
     "calibrated greedy": 15,
     "dynamic": 50,
 }
-# How many differences of numbers, each of a column of two rows, a search for neighbours takes in a second.
+# How many differences between values of two rows a search for neighbours computes per second.
 DIFFERENCES_IN_A_SECOND = 2e8
-# Rules that look at rows are slow on more of them, and may take so many seconds to be compared.
+# Rules that use the rows are slow on large tables. This is the time for their comparison.
 MOST_ROWS_TO_LOOK_AT = 5_000
 SECONDS_TO_LOOK = {"fast": 0.0, "balanced": 2.0, "best": math.inf}
-# The rule that is taken unless another is surely better, by the loss of a row.
+# The rule that is chosen unless another is significantly better, by the loss of a row.
 USUAL: dict[RowLosses, str] = {log_losses: "log_pool", squared_errors: "shrunken stacking"}
-# Surely: by so many standard errors of the mean difference of the losses of rows.
-SURELY = 2.0
+# A significant difference, in standard errors of the mean difference of the row losses.
+SIGNIFICANT = 2.0
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
-    """A rule and how well it does.
+class ScoredRule:
+    """A rule and its loss.
 
     Parameters
     ----------
@@ -68,9 +67,9 @@ class Judged:
     rule : Rule
         Not fitted.
     loss : float
-        By nested comparison.
+        By nested cross-validation.
     decision : ndarray of shape (n_rows, n_outputs)
-        What it has decided in the comparison.
+        The out-of-fold decision.
     """
 
     name: str
@@ -79,59 +78,59 @@ class Judged:
     decision: np.ndarray
 
 
-def judge_rules(
+def compare_rules(
     honest: HonestVotes,
     scoring: object,
     seconds: float,
     X: np.ndarray | None = None,
     adjust: Callable[[Rule], Rule] = lambda rule: rule,
     stop: Callable[[], None] | None = None,
-) -> list[Judged]:
-    """Compare the rules that suit some votes.
+) -> list[ScoredRule]:
+    """Compare the rules that suit the votes.
 
     Parameters
     ----------
     honest : HonestVotes
     scoring : str, scorer, callable or None
-        What is maximised; see `GreedyRule`.
+        The metric to maximise; see `GreedyRule`.
     seconds : float
-        Rules that would take longer are left out.
+        Rules that would take longer are skipped.
     X : ndarray of shape (n_rows, n_columns), default=None
         The rows as a matrix, for dynamic selection.
-    adjust : callable, default=as it is
-        What is made of each rule before it is judged.
+    adjust : callable, default=identity
+        Applied to each rule before it is compared.
     stop : callable, default=None
-        Called at Ctrl-C, which then ends the comparison with the rules that are judged by now, if there are
-        any. None lets Ctrl-C through.
+        Called at Ctrl-C, which then ends the comparison with the rules scored so far. None raises
+        `KeyboardInterrupt`.
 
     Returns
     -------
-    list of Judged
-        The one to take first; then the best, and of equal ones the simplest. Rules without a value of the
-        metric, such as those that learn by it from rows that lack a class, are left out.
+    list of ScoredRule
+        The chosen rule, then the others from best to worst. Of equal rules, the simplest comes first. A rule
+        for which the metric has no value is skipped, for example if a fold has no row of some class.
 
     Raises
     ------
     NoValueError
-        If no rule has a value.
+        If the metric has no value for any rule.
     """
     began = time.monotonic()
     unit = 0.0
     honest = replace(honest, X=X)
-    found: list[Judged] = []
+    found: list[ScoredRule] = []
     no_value: NoValueError | None = None
-    rules = rules_for(honest, scoring, X is not None)
+    rules = rules_for(honest, scoring)
     usual_name = usual_rule(honest, scoring)
     # If there is time for one rule only, it is the usual one.
     try:
         for name, plain in sorted(rules, key=lambda rule: rule[0] != usual_name):
             rule = adjust(plain)
-            gone = time.monotonic() - began
-            if gone + COSTS.get(name, 1) * unit > seconds and found:
+            elapsed = time.monotonic() - began
+            if elapsed + COSTS.get(name, 1) * unit > seconds and found:
                 continue
             try:
-                decision = honest_decision(in_time(rule, seconds / (len(rules) * N_FOLDS)), honest)
-                found.append(Judged(name, rule, loss_of(decision, honest, scoring), decision))
+                decision = honest_decision(with_time_limit(rule, seconds / (len(rules) * N_FOLDS)), honest)
+                found.append(ScoredRule(name, rule, loss_of(decision, honest, scoring), decision))
             except NoValueError as error:
                 no_value = no_value or error
                 continue
@@ -145,8 +144,8 @@ def judge_rules(
             raise no_value
         return []
     simplest = [name for name, _ in rules]
-    found.sort(key=lambda judged: (judged.loss, simplest.index(judged.name)))
-    # A rule that looks at the rows is slower and keeps them: it must be surely better too.
+    found.sort(key=lambda scored: (scored.loss, simplest.index(scored.name)))
+    # A rule that uses the rows is slower and stores them, so it must be significantly better too.
     by_votes = next((each for each in found if not each.rule._looks_at_X()), found[0])
     usual = next((each for each in found if each.name == usual_name), by_votes)
     if is_surely_better(found[0].decision, usual.decision, honest, scoring):
@@ -156,28 +155,30 @@ def judge_rules(
 
 @dataclass(frozen=True)
 class RuleChoice:
-    """How the rule of a committee is chosen.
+    """The settings of the choice of a rule.
 
     Parameters
     ----------
     scoring : str, callable or None
-        What judges; see `GreedyRule`.
+        The metric to maximise; see `GreedyRule`.
     tunes_threshold : bool
-        Whether classes are decided on by thresholds that suit the metric.
+        Whether to tune the decision thresholds of classes for the metric.
     """
 
     scoring: object
     tunes_threshold: bool
 
     def adjusted(self, rule: Rule) -> Rule:
-        """A rule, with thresholds if they are asked for."""
+        """Add tuned thresholds to a rule if they are requested."""
         if not self.tunes_threshold or isinstance(rule, AdjustedRule):
             return rule
         return rule_named("adjusted").set_params(rule=rule, scoring=self.scoring)
 
-    def unjudged(self, honest: HonestVotes) -> Rule:
-        """The rule that decides where none is judged."""
-        return self.adjusted(without_comparison(honest, self.scoring))
+    def without_comparison(self, honest: HonestVotes) -> Rule:
+        """Return the rule to use if none could be compared: the usual one, or the mean."""
+        rules = dict(rules_for(replace(honest, X=None), self.scoring))
+        usual = usual_rule(honest, self.scoring) or "mean"
+        return self.adjusted(rules.get(usual) or rule_named("mean"))
 
     def best(
         self,
@@ -186,14 +187,14 @@ class RuleChoice:
         X: np.ndarray | None = None,
         stop: Callable[[], None] | None = None,
     ) -> Rule:
-        """The rule to take by honest votes, not fitted."""
-        judged = judge_rules(honest, self.scoring, seconds, X, self.adjusted, stop)
-        return judged[0].rule if judged else self.unjudged(honest)
+        """Return the best rule by honest votes, not fitted."""
+        scored = compare_rules(honest, self.scoring, seconds, X, self.adjusted, stop)
+        return scored[0].rule if scored else self.without_comparison(honest)
 
     def best_in_time(self, honest: HonestVotes, training: TrainingSet, preset: str, clock: Clock) -> Rule:
-        """The rule to take, compared for half of the time that there is for it; the other half is its fit."""
+        """Return the best rule, with half of the time of the rule for its comparison and half for its fit."""
         seconds, when = clock.left_for_rule() / 2, " while rules were compared"
-        compared = fewer(honest, votes_in(seconds))
+        compared = sampled(honest, votes_in(seconds))
 
         def compare() -> Rule:
             X = rows_to_look_at(training, compared, min(seconds, SECONDS_TO_LOOK[preset]))
@@ -201,23 +202,28 @@ class RuleChoice:
 
         try:
             with one_blas_thread():
-                return clock.finish(compare, partial(self.unjudged, compared), when)
+                return clock.finish(compare, partial(self.without_comparison, compared), when)
         except ValueError as error:
-            # Time was up when few rows had a vote: there may be none to hold out, or none of a class. Or the
-            # metric has no value for what some member says.
+            # When time ends early, the rows with votes may be too few to split, or without some class. Or
+            # the metric has no value for the votes of some member.
             if len(honest.rows) == len(training.rows) and not isinstance(error, NoValueError):
                 raise
-            warnings.warn(
-                f"Rules cannot be compared on {len(compared.rows)} rows with votes, so the mean decides: "
-                f"{' '.join(str(error).split())}",
-                RuntimeWarning,
-                stacklevel=4,
-            )
+            warn_of_mean("Rules cannot be compared", compared, error, stacklevel=6)
             return rule_named("mean")
 
 
+def warn_of_mean(problem: str, honest: HonestVotes, error: Exception, stacklevel: int) -> None:
+    """Warn that the mean decides because of an error on some honest votes."""
+    reason = " ".join(str(error).split())
+    warnings.warn(
+        f"{problem} on {honest.n_rows} rows with votes, so the mean decides: {reason}",
+        RuntimeWarning,
+        stacklevel=stacklevel,
+    )
+
+
 def rows_to_look_at(training: TrainingSet, honest: HonestVotes, seconds: float) -> np.ndarray | None:
-    """The rows as a matrix, if there is time to find the neighbours of each among all."""
+    """Return the rows as a matrix if there is time to search the neighbours of each row."""
     n_rows = len(honest.rows)
     n_differences = n_rows**2 * encoded_width(training.schema)
     if n_rows > MOST_ROWS_TO_LOOK_AT or n_differences > DIFFERENCES_IN_A_SECOND * seconds:
@@ -227,53 +233,47 @@ def rows_to_look_at(training: TrainingSet, honest: HonestVotes, seconds: float) 
     return matrix
 
 
-def in_time(rule: Rule, seconds: float) -> Rule:
-    """A rule that learns in some seconds, if it can be told.
+def with_time_limit(rule: Rule, seconds: float) -> Rule:
+    """Limit the time of a fit, if the rule has such a limit.
 
     Examples
     --------
-    >>> in_time(AdjustedRule("mean"), 2.0).time_limit
+    >>> with_time_limit(AdjustedRule("mean"), 2.0).time_limit
     2.0
     """
     if not isinstance(rule, AdjustedRule) or not math.isfinite(seconds):
         return rule
     limit = seconds if rule.time_limit is None else min(seconds, rule.time_limit)
-    told: Rule = clone(rule).set_params(time_limit=limit)
-    return told
-
-
-def without_comparison(honest: HonestVotes, scoring: object) -> Rule:
-    """The rule that decides where none is judged: the usual one, or the mean if no rule is known to be."""
-    rules = dict(rules_for(honest, scoring, has_X=False))
-    return rules.get(usual_rule(honest, scoring) or "mean") or rule_named("mean")
+    limited: Rule = clone(rule).set_params(time_limit=limit)
+    return limited
 
 
 def usual_rule(honest: HonestVotes, scoring: object) -> str | None:
-    """Return the name of the rule that does best on most tables; None if no such rule is known."""
+    """Return the name of the rule that does best on most tables; None if it is unknown for a metric."""
     losses = learnt_by(scoring, honest.n_outputs).losses
     return None if losses is None else USUAL.get(losses)
 
 
 def is_surely_better(first: np.ndarray, second: np.ndarray, honest: HonestVotes, scoring: object) -> bool:
-    """Return whether a decision has a lower loss than another by more than chance, row by row.
+    """Return whether a decision has a significantly lower loss than another, compared row by row.
 
-    A metric that does not judge row by row is replaced by the accuracy or the squared error.
+    A metric without a loss of single rows is replaced by the accuracy or the squared error.
     """
-    both = honest.judged(np.stack([first, second]))
+    both = honest.with_votes(np.stack([first, second]))
     row_losses = learnt_by(scoring, both.n_outputs).learnt_losses or (
         errors if both.are_classes else squared_errors
     )
     losses = row_losses(both.votes, both.y)
     weights = both.weights / both.weights.sum()
     difference = losses[1] - losses[0]
-    difference /= np.abs(difference).max() or 1.0  # its squares are finite too
+    difference /= np.abs(difference).max() or 1.0  # so that its squares are finite
     mean = float(weights @ difference)
     error = float(np.sqrt(weights**2 @ (difference - mean) ** 2))
-    return mean > SURELY * error
+    return mean > SIGNIFICANT * error
 
 
 def votes_in(seconds: float) -> int:
-    """How many votes rules can be compared on in some seconds.
+    """Return how many votes rules can be compared on within a time.
 
     Examples
     --------
@@ -284,7 +284,7 @@ def votes_in(seconds: float) -> int:
 
 
 def seconds_for(n_votes: int) -> float:
-    """How long the rules take on some votes, about: half of that to be compared, half for the fit.
+    """Estimate the time of the rules: half for their comparison and half for the fit of the best.
 
     Examples
     --------
@@ -294,18 +294,19 @@ def seconds_for(n_votes: int) -> float:
     return 2 * n_votes / COMPARED_IN_A_SECOND
 
 
-def fewer(honest: HonestVotes, n_votes: int) -> HonestVotes:
-    """Honest votes on some rows, drawn at random, so that there are hardly more than so many."""
+def sampled(honest: HonestVotes, n_votes: int) -> HonestVotes:
+    """Take honest votes on a random sample of rows, so that there are about n_votes votes."""
     share = n_votes / honest.votes.size
     if share >= 1:
         return honest
-    are_classes = honest.votes.shape[2] > 1
-    # Metrics of probabilities need every class, in each fold of the comparison.
-    return honest.on(drawn_of_each(honest.y if are_classes else np.zeros(len(honest.y)), share, N_FOLDS))
+    # Metrics of probabilities need every class in each fold of the comparison.
+    return honest.on(
+        drawn_of_each(honest.y if honest.are_classes else np.zeros(honest.n_rows), share, N_FOLDS)
+    )
 
 
 def drawn_of_each(classes: np.ndarray, share: float, fewest: int) -> np.ndarray:
-    """Some rows of each class, always the same: a share of them, and so many at least.
+    """Return a share of the rows of each class, and at least the fewest. The sample is always the same.
 
     Examples
     --------
@@ -321,8 +322,8 @@ def drawn_of_each(classes: np.ndarray, share: float, fewest: int) -> np.ndarray:
     return np.sort(order[np.arange(len(order)) - first[code] < wanted[code]])
 
 
-def rules_for(honest: HonestVotes, scoring: object, has_X: bool) -> list[tuple[str, Rule]]:
-    """The rules that are compared, the simplest first."""
+def rules_for(honest: HonestVotes, scoring: object) -> list[tuple[str, Rule]]:
+    """Return the rules to compare, the simplest first."""
     n_members, _, n_outputs = honest.votes.shape
     best = ("best_member", rule_named("best_member").set_params(scoring=scoring))
     if n_members == 1:
@@ -338,22 +339,22 @@ def rules_for(honest: HonestVotes, scoring: object, has_X: bool) -> list[tuple[s
         rules.append(("log_pool", rule_named("log_pool")))
         if learnt_by(scoring, n_outputs).losses in OF_PROBABILITIES:
             rules.append(("calibrated greedy", rule_named("adjusted").set_params(rule=greedy)))
-    if has_X:
+    if honest.X is not None:
         rules.append(("dynamic", rule_named("dynamic")))
     return rules
 
 
 def loss_of(decision: np.ndarray, honest: HonestVotes, scoring: object) -> float:
     """Return the loss of a decision on honest rows."""
-    judged = honest.judged(decision[None])
-    return float(member_losses(learnt_by(scoring, judged.n_outputs, judged.classes), judged)[0])
+    decided = honest.with_votes(decision[None])
+    return float(member_losses(learnt_by(scoring, decided.n_outputs, decided.classes), decided)[0])
 
 
-def check_judges(scoring: object, training: TrainingSet) -> None:
-    """Raise if a metric cannot judge decisions on this y, before any member is fitted."""
+def check_scoring(scoring: object, training: TrainingSet) -> None:
+    """Raise if a metric cannot score decisions for this y, before any member is fitted."""
     metric = learnt_by(scoring, training.task.n_outputs, training.task.classes)
     if metric is METRICS.get(metric.name):
-        return  # Fast paths judge any y.
+        return  # Fast paths can score any y.
     y = training.y[training.rows]
     weights = None if training.weights is None else training.weights[training.rows]
     decision = some_decision(y, training.task.n_outputs)
@@ -363,4 +364,4 @@ def check_judges(scoring: object, training: TrainingSet) -> None:
     except Exception as error:
         reason = " ".join(str(error).split())
         usual = ", ".join(map(repr, USUAL_METRICS[metric.task]))
-        raise ValueError(f"{metric.name} cannot judge this y: {reason} Use one of {usual}.") from error
+        raise ValueError(f"{metric.name} cannot score this y: {reason} Use one of {usual}.") from error

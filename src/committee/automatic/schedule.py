@@ -1,9 +1,9 @@
-"""Members are fitted one after the other, fold by fold, for as long as there is time.
+"""Fit members one after the other, fold by fold, until the time ends.
 
-In: members in their order, folds, a runner, a clock and room in memory. Out: those members that have voted on
-every row, with the models of their folds. Without limits these are all, and the same on any runner. A member
-that fails is dropped; one that would take too long, or needs more memory than there is, is skipped. When time
-is up, or at Ctrl-C, what is finished is kept.
+In: members in their order, folds, a runner, a clock and the memory. Out: the members that have voted on every
+row, with the models of their folds. Without limits these are all members, and the same on any runner. A
+member that fails is dropped. One that would take too long, or needs too much memory, is skipped. At the end
+of the time, or at Ctrl-C, the finished fits are kept.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -25,73 +26,42 @@ from committee.automatic.rule_choice import loss_of
 from committee.learners.fit_session import TaskCalls
 from committee.members.member_votes import gives_scores
 from committee.members.training_set import TrainingSet
-from committee.metrics.metric_table import shown
+from committee.metrics.metric_table import Metric, shown
 from committee.metrics.scoring import learnt_by
 from committee.running import Handle, Runner, Task, TaskError, Work
 from committee.running.deadline import ended_after, is_time_up, was_cut
 from committee.votes.folds import Fold
 from committee.votes.honest_votes import HonestVotes
 
+# The place of a member and the number of a fold.
+Key = tuple[int, int]
+
 
 @dataclass(frozen=True, eq=False)
-class Fit:
+class ScheduledFit:
     """One fit of one member.
 
     Parameters
     ----------
-    place : int
-        That of the member.
-    number : int
-        That of the fold, those of repeated folds counted on.
+    member : Member
+    key : (int, int)
+        The place of the member, and the number of the fold, counted through all repeats.
     name : str
     function : callable
     arguments : tuple
-        The last ones of the function.
+        The last arguments of the function.
     """
 
-    place: int
-    number: int
+    member: Member
+    key: Key
     name: str
     function: Callable[..., Result]
     arguments: tuple[object, ...]
 
 
-@dataclass
-class Progress:
-    """What has been done so far.
-
-    Parameters
-    ----------
-    results : dict from (place, number) to Result
-    seconds : dict from place to the longest fit of the member
-    errors : dict from (place, number) to error
-    left_out : set of places
-        Members that are fitted no more: time is too short, or memory.
-    lacks : dict from place to str
-        Why members do not fit in memory.
-    cut : set of (place, number)
-        Fits that may have ended early, by the clock. A run with more time does them again.
-    """
-
-    results: dict[tuple[int, int], Result] = field(default_factory=dict)
-    seconds: dict[int, float] = field(default_factory=dict)
-    errors: dict[tuple[int, int], BaseException] = field(default_factory=dict)
-    left_out: set[int] = field(default_factory=set)
-    lacks: dict[int, str] = field(default_factory=dict)
-    cut: set[tuple[int, int]] = field(default_factory=set)
-
-    def is_open(self, place: int) -> bool:
-        """Whether a member is still to be fitted."""
-        return place not in self.failures and place not in self.left_out
-
-    @property
-    def failures(self) -> dict[int, BaseException]:
-        """The error of each member that failed: that of its first fold, whichever was seen first."""
-        return {place: self.errors[place, number] for place, number in sorted(self.errors, reverse=True)}
-
-
-class Telling:
-    """Tells of every fit.
+@dataclass(eq=False)
+class FitReporter:
+    """Report every fit to listeners and callbacks.
 
     Parameters
     ----------
@@ -99,77 +69,54 @@ class Telling:
     training : TrainingSet
     scoring : str, scorer, callable or None
     n_folds : int
-        In how many folds a member is fitted before it can be judged.
+        The number of folds in which a member is fitted before it is scored.
     clock : Clock
     calls : TaskCalls, default=None
         scikit-learn's callbacks.
     """
 
-    def __init__(
-        self,
-        work: Work,
-        training: TrainingSet,
-        scoring: object,
-        n_folds: int,
-        clock: Clock,
-        calls: TaskCalls | None = None,
-    ) -> None:
-        self.work, self.training, self.scoring, self.n_folds, self.clock = (
-            work,
-            training,
-            scoring,
-            n_folds,
-            clock,
-        )
-        self.metric = learnt_by(scoring, training.task.n_outputs, training.task.classes)
-        self.calls = calls
-        self._losses: dict[int, float] = {}
+    work: Work
+    training: TrainingSet
+    scoring: object
+    n_folds: int
+    clock: Clock
+    calls: TaskCalls | None = None
+    losses: dict[int, float] = field(default_factory=dict)
 
-    def __call__(self, name: str, place: int, progress: Progress) -> bool:
-        """Tell that a fit of a member has ended; True if a callback wants no more of them."""
-        n_done = len(progress.results) + len(progress.errors)
+    @cached_property
+    def metric(self) -> Metric:
+        """The metric of the members."""
+        return learnt_by(self.scoring, self.training.task.n_outputs, self.training.task.classes)
+
+    def __call__(self, fit: ScheduledFit, results: dict[Key, Result], n_done: int) -> bool:
+        """Report that a fit has ended; return whether a callback stops the others."""
         if self.work.has_receiver:
-            self._show(name, place, progress, n_done)
+            place, _ = fit.key
+            keys = [(place, fold) for fold in range(self.n_folds)]
+            if place not in self.losses and keys and all(key in results for key in keys):
+                self._score(place, [results[key] for key in keys])
+            score = self.metric.of_loss(min(self.losses.values())) if self.losses else None
+            best = None if score is None else shown(self.metric.name, score)
+            self.work.report(n_done, score, part=fit.name, seconds_left=self.clock.left(), shown=best)
         return self.calls is not None and self.calls.report(n_done)
 
-    def _show(self, name: str, place: int, progress: Progress, n_done: int) -> None:
-        """Tell which fit it was and how good the best member is."""
-        if place not in self._losses and self._is_whole(place, progress):
-            self._judge(place, progress)
-        score = self.metric.of_loss(min(self._losses.values())) if self._losses else None
-        best = None if score is None else shown(self.metric.name, score)
-        self.work.report(n_done, score, part=name, seconds_left=self.clock.left(), shown=best)
-
-    def _is_whole(self, place: int, progress: Progress) -> bool:
-        return self.n_folds > 0 and all((place, fold) in progress.results for fold in range(self.n_folds))
-
-    def _judge(self, place: int, progress: Progress) -> None:
-        """Take the honest loss of a member, unless it votes by scores that are not calibrated yet."""
-        held_out = [progress.results[place, fold][1:] for fold in range(self.n_folds)]
-        models = (progress.results[place, fold][0] for fold in range(self.n_folds))
-        if self.training.are_classes and any(map(gives_scores, models)):
-            return
+    def _score(self, place: int, results: list[Result]) -> None:
+        """Store the honest loss of a member, unless its votes are scores that are not calibrated yet."""
         training = self.training
+        if training.are_classes and any(gives_scores(model) for model, _, _ in results):
+            return
+        held_out = [(rows, votes) for _, rows, votes in results]
         honest = HonestVotes.of_models(
             [held_out], training.task, training.y, training.weights, training.groups
         )
-        # A metric may have no value for what some member decides, as logarithms have none below 0.
+        # A metric may have no value for some decisions, for example logarithms of negative numbers.
         with contextlib.suppress(ValueError):
-            self._losses[place] = loss_of(honest.votes[0].astype(np.float64), honest, self.scoring)
+            self.losses[place] = loss_of(honest.votes[0].astype(np.float64), honest, self.scoring)
 
 
-def fit_in_time(
-    members: list[Member],
-    training: TrainingSet,
-    repeats: Sequence[list[Fold]],
-    run: Runner,
-    clock: Clock,
-    room: Room,
-    tell: Callable[[str, int, Progress], bool],
-    journal: Journal | None = None,
-    who_goes_on: Callable[[list[MemberFit]], list[str]] | None = None,
-) -> list[MemberFit]:
-    """Fit members for as long as there is time.
+@dataclass(eq=False)
+class Schedule:
+    """The fits of members, within the limits of time and memory.
 
     Parameters
     ----------
@@ -180,212 +127,247 @@ def fit_in_time(
     run : Runner
     clock : Clock
     room : Room
-        Which fits have to wait and which members are skipped because memory is short.
-    tell : callable
-        Called after each fit, with its name, the place of its member and what has been done. The fit ends
-        if it returns True.
+        Decides which fits wait and which members are skipped because memory is short.
+    report : callable
+        Called after each fit with the fit, all results and the number of ended fits. All fits end if it
+        returns True.
     journal : Journal, default=None
-        What was finished by a run before, and where finished fits are written down.
-    who_goes_on : callable, default=everybody
-        The names of those among the finished members that are fitted in the next folds, in their order.
+        Stores finished fits, also those of an earlier run.
+    choose_next : callable, default=None
+        Returns the names of the finished members to fit in the next folds, in their order. None chooses all.
 
-    Returns
-    -------
-    list of MemberFit
-        In the order of the members: those that have been fitted in all folds of the first list.
+    Attributes
+    ----------
+    results : dict from (place, number) to Result
+    errors : dict from (place, number) to error
+    seconds : dict from place to the longest fit of the member
+    left_out : set of places
+        Members that are fitted no more, because time or memory is short.
+    shortages : dict from place to str
+        Why members do not fit in memory.
+    cut : set of (place, number)
+        Fits that the clock may have ended early. A resumed run fits them again.
     """
-    progress = Progress()
-    if journal is not None:
-        skipped = journal.skipped(room.limit)
-        progress.lacks |= {
-            place: "it was skipped before" for place, each in enumerate(members) if each.name in skipped
-        }
-        progress.left_out |= progress.lacks.keys()
-    n_folds = len(repeats[0])
-    everybody = list(range(len(members)))
-    waiting: deque[Fit] = deque()
-    to_come = deque(range(len(repeats)))
-    shared = run.put(training)
-    in_flight: dict[Task, Fit] = {}
-    try:
-        while waiting or in_flight or to_come:
-            # Who goes on is chosen when all have voted, and so not by who was the quickest.
-            if not waiting and not in_flight and to_come and not clock.is_over():
-                repeat = to_come.popleft()
-                places = everybody
-                if repeat > 0 and who_goes_on is not None:
-                    fitted = fits_at(whole(members, progress, n_folds), members, progress)
-                    chosen = who_goes_on(fitted) if fitted else []
-                    places = [place for name in chosen for place in everybody if members[place].name == name]
-                waiting.extend(fits(members, places, training, repeats[repeat], repeat * n_folds))
-            while waiting and len(in_flight) < run.n_workers and not clock.is_over():
-                fit, member = waiting[0], members[waiting[0].place]
-                finds = journal is not None and fit.place not in progress.lacks
-                known = journal.find(member, fit.number) if journal is not None and finds else None
-                if known is not None:
-                    progress.results[fit.place, fit.number] = known
-                    tell(fit.name, fit.place, progress)
-                elif is_allowed(fit, progress, n_folds, clock, run.n_workers):
-                    if not room.has(member.name, (members[each.place].name for each in in_flight.values())):
+
+    members: list[Member]
+    training: TrainingSet
+    repeats: Sequence[list[Fold]]
+    run: Runner
+    clock: Clock
+    room: Room
+    report: Callable[[ScheduledFit, dict[Key, Result], int], bool]
+    journal: Journal | None = None
+    choose_next: Callable[[list[MemberFit]], list[str]] | None = None
+    results: dict[Key, Result] = field(default_factory=dict, init=False)
+    errors: dict[Key, BaseException] = field(default_factory=dict, init=False)
+    seconds: dict[int, float] = field(default_factory=dict, init=False)
+    left_out: set[int] = field(default_factory=set, init=False)
+    shortages: dict[int, str] = field(default_factory=dict, init=False)
+    cut: set[Key] = field(default_factory=set, init=False)
+
+    @cached_property
+    def n_folds(self) -> int:
+        """The number of fits of each member in the first folds."""
+        return max(1, len(self.repeats[0]))
+
+    @property
+    def failures(self) -> dict[int, BaseException]:
+        """The error of each member that failed, in the first of its folds that did."""
+        return {place: self.errors[place, number] for place, number in sorted(self.errors, reverse=True)}
+
+    def fit_members(self) -> list[MemberFit]:
+        """Fit the members until the time ends.
+
+        Returns
+        -------
+        list of MemberFit
+            In the order of the members: those that are fitted in all folds of the first list.
+        """
+        if self.journal is not None:
+            skipped = self.journal.skipped(self.room.limit)
+            places = [place for place, member in enumerate(self.members) if member.name in skipped]
+            self.shortages = dict.fromkeys(places, "it was skipped before")
+            self.left_out = set(places)
+        waiting: deque[ScheduledFit] = deque()
+        to_come = deque(range(len(self.repeats)))
+        shared = self.run.put(self.training)
+        in_flight: dict[Task, ScheduledFit] = {}
+        try:
+            while waiting or in_flight or to_come:
+                # Members are chosen when all have voted, so the choice does not depend on their speed.
+                if not waiting and not in_flight and to_come and not self.clock.is_over():
+                    waiting.extend(self._fits_in(to_come.popleft()))
+                while waiting and len(in_flight) < self.run.n_workers and not self.clock.is_over():
+                    fit = waiting[0]
+                    if self._is_in_journal(fit):
+                        self._report(fit)
+                    elif self._is_in_time(fit):
+                        name = fit.member.name
+                        if not self.room.has(name, (each.member.name for each in in_flight.values())):
+                            break
+                        shortage = None if in_flight else self.room.shortage(name)
+                        if shortage is None:
+                            in_flight[self._submit(fit, shared)] = fit
+                        else:
+                            self._skip(fit, shortage)
+                    waiting.popleft()
+                task = self.run.first_completed(in_flight, self.clock.left())
+                if task is not None:
+                    fit = in_flight.pop(task)
+                    self._take(task, fit)
+                    if self._report(fit):
                         break
-                    lack = None if in_flight else room.lack(member.name)
-                    if lack is not None:
-                        skip(fit.place, lack, members, progress, room, journal, n_folds)
-                    else:
-                        in_flight[submit(fit, member, shared, clock, room, n_folds, run)] = fit
-                waiting.popleft()
-            task = run.first_completed(in_flight, clock.left())
-            if task is None:
-                if clock.is_over():
+                elif self.clock.is_over():
                     break
-                continue
-            fit = in_flight.pop(task)
-            use = take(task, fit, progress)
-            if use is not None:
-                room.uses[members[fit.place].name] = use
-            is_whole = (fit.place, fit.number) in progress.results.keys() - progress.cut
-            if journal is not None and is_whole:
-                journal.keep(members[fit.place], fit.number, progress.results[fit.place, fit.number])
-            if tell(fit.name, fit.place, progress):
-                break
-    except KeyboardInterrupt:
-        if not progress.results:
-            raise
-        clock.interrupt()
-    finally:
-        for task in in_flight:
-            task.cancel()
-    warn_of_dropped(members, progress.failures)
-    return finished(members, progress, n_folds, clock)
+        except KeyboardInterrupt:
+            if not self.results:
+                raise
+            self.clock.interrupt()
+        finally:
+            for task in in_flight:
+                task.cancel()
+        warn_of_dropped(self.members, self.failures)
+        return self._fitted(self._whole() or [self._with_most_votes()])
 
+    def _fits_in(self, repeat: int) -> Iterator[ScheduledFit]:
+        """Yield the fits of the members in the folds of a repeat."""
+        places = list(range(len(self.members)))
+        if repeat > 0 and self.choose_next is not None:
+            fitted = self._fitted(self._whole())
+            names = [member.name for member in self.members]
+            places = [names.index(name) for name in self.choose_next(fitted)] if fitted else []
+        first = repeat * self.n_folds
+        plan = Plan(self.repeats[repeat], refit=False, uses_bags=False, as_scores=True)
+        for place in places:
+            member = self.members[place]
+            for number, each in enumerate(fits_of(member, self.training, plan), start=first):
+                yield ScheduledFit(member, (place, number), *each)
 
-def skip(
-    place: int,
-    lack: str,
-    members: list[Member],
-    progress: Progress,
-    room: Room,
-    journal: Journal | None,
-    n_folds: int,
-) -> None:
-    """Fit a member no more, because it needs more memory than there is; drop its models if they are few."""
-    progress.left_out.add(place)
-    name = members[place].name
-    if place in whole(members, progress, n_folds):
-        return
-    progress.lacks[place] = lack
-    for key in [key for key in progress.results if key[0] == place]:
-        del progress.results[key]
-    room.uses.pop(name, None)
-    if journal is not None:
-        journal.keep_skipped([members[each].name for each in progress.lacks], room.limit)
-    warnings.warn(f"Member {name!r} is skipped: {lack}.", RuntimeWarning, stacklevel=5)
+    def _report(self, fit: ScheduledFit) -> bool:
+        return self.report(fit, self.results, len(self.results) + len(self.errors))
 
+    def _is_in_journal(self, fit: ScheduledFit) -> bool:
+        """Take the result of a fit from the journal, and return whether it contains one."""
+        place, number = fit.key
+        if self.journal is None or place in self.shortages:
+            return False
+        known = self.journal.find(fit.member, number)
+        if known is not None:
+            self.results[fit.key] = known
+        return known is not None
 
-def fits(
-    members: list[Member], places: list[int], training: TrainingSet, folds: list[Fold], first: int
-) -> Iterator[Fit]:
-    """The fits of the members at some places in some folds, counted from a number on."""
-    plan = Plan(folds, refit=False, uses_bags=False, as_scores=True)
-    for place in places:
-        for number, each in enumerate(fits_of(members[place], training, plan)):
-            yield Fit(place, first + number, *each)
-
-
-def is_allowed(fit: Fit, progress: Progress, n_folds: int, clock: Clock, n_workers: int) -> bool:
-    """Whether there is time for a fit and, in the first folds, for those that its member needs after it."""
-    if not progress.is_open(fit.place):
+    def _is_in_time(self, fit: ScheduledFit) -> bool:
+        """Return whether there is time for a fit and, in the first folds, for all of its member."""
+        place, _ = fit.key
+        if place in self.failures or place in self.left_out:
+            return False
+        if self.clock.allows(self.seconds.get(place, 0.0), self._n_needed(fit), self.run.n_workers):
+            return True
+        self.left_out.add(place)
         return False
-    n_needed = max(1, n_folds - fit.number)
-    if clock.allows(progress.seconds.get(fit.place, 0.0), n_needed, n_workers):
-        return True
-    progress.left_out.add(fit.place)
-    return False
 
+    def _n_needed(self, fit: ScheduledFit) -> int:
+        """Count the fits that a member needs from this one to its votes on all rows."""
+        return max(1, self.n_folds - fit.key[1])
 
-def submit(
-    fit: Fit, member: Member, shared: Handle, clock: Clock, room: Room, n_folds: int, run: Runner
-) -> Task:
-    """Let a fit be done within its budget."""
-    seconds = clock.budget(max(1, n_folds - fit.number), run.n_workers)
-    measures = room.measures(member.name, run.n_workers)
-    arguments = (shared, member.estimator, member.columns, True, *fit.arguments)
-    return run.submit(timed, seconds, measures, fit.function, *arguments, name=fit.name)
+    def _submit(self, fit: ScheduledFit, shared: Handle) -> Task:
+        """Start a fit with its budget of time."""
+        seconds = self.clock.budget(self._n_needed(fit), self.run.n_workers)
+        measures = self.room.measures(fit.member.name, self.run.n_workers)
+        arguments = (shared, fit.member.estimator, fit.member.columns, True, *fit.arguments)
+        return self.run.submit(timed, seconds, measures, fit.function, *arguments, name=fit.name)
+
+    def _skip(self, fit: ScheduledFit, shortage: str) -> None:
+        """Stop fitting a member that needs too much memory; drop its models unless they are enough."""
+        place, _ = fit.key
+        self.left_out.add(place)
+        if place in self._whole():
+            return
+        self.shortages[place] = shortage
+        self.results = {key: result for key, result in self.results.items() if key[0] != place}
+        self.room.uses.pop(fit.member.name, None)
+        if self.journal is not None:
+            names = [self.members[each].name for each in self.shortages]
+            self.journal.keep_skipped(names, self.room.limit)
+        warnings.warn(f"Member {fit.member.name!r} is skipped: {shortage}.", RuntimeWarning, stacklevel=5)
+
+    def _take(self, task: Task, fit: ScheduledFit) -> None:
+        """Store the result or the error of a task, and the memory that it took."""
+        place, number = fit.key
+        error = task.exception()
+        if isinstance(error, TaskError):
+            self.errors[fit.key] = error
+            return
+        if error is not None:
+            raise error
+        result, seconds, is_cut, use = task.result()
+        self.results[fit.key] = result
+        self.seconds[place] = max(seconds, self.seconds.get(place, 0.0))
+        if use is not None:
+            self.room.uses[fit.member.name] = use
+        if is_cut:
+            self.cut.add(fit.key)
+        elif self.journal is not None and fit.key not in self.cut:
+            self.journal.keep(fit.member, number, result)
+
+    def _whole(self) -> list[int]:
+        """Return the places of the members that have voted on all rows."""
+        return [
+            place
+            for place in range(len(self.members))
+            if place not in self.failures
+            and all((place, number) in self.results for number in range(self.n_folds))
+        ]
+
+    def _with_most_votes(self) -> int:
+        """Return the place of the member that is fitted in most folds; raise if none is fitted."""
+        n_done = {
+            place: sum(1 for each, _ in self.results if each == place)
+            for place in range(len(self.members))
+            if place not in self.failures
+        }
+        most = max(n_done, key=lambda place: n_done[place])
+        if n_done[most]:
+            return most
+        if self.shortages:
+            place, shortage = next(iter(self.shortages.items()))
+            raise ValueError(
+                f"No member fits in memory. Member {self.members[place].name!r}: {shortage}. Set a higher "
+                "memory_limit, or pass fewer rows."
+            )
+        if self.clock.limit is None:
+            raise KeyboardInterrupt
+        raise ValueError(
+            f"time_limit={self.clock.limit:.4g} was over before member {self.members[0].name!r} was fitted "
+            "in one fold. Set a longer one."
+        )
+
+    def _fitted(self, places: list[int]) -> list[MemberFit]:
+        """Return the members at some places with all their models and votes so far."""
+        fitted = []
+        for place in places:
+            done = [self.results[key] for key in sorted(self.results) if key[0] == place]
+            held_out = [(rows, votes) for _, rows, votes in done if rows is not None]
+            fitted.append(MemberFit(self.members[place], [model for model, _, _ in done], held_out))
+        return fitted
 
 
 def timed(
     seconds: float | None, measures: bool, function: Callable[..., Result], *arguments: object
 ) -> tuple[Result, float, bool, Use | None]:
-    """What a function returns, the seconds it took, and whether it may have done less for want of more.
+    """Call a function with a deadline that forests and boosters respect.
 
-    Forests and boosters end within the seconds, with the trees they have. Last comes the memory that was
-    taken, if it is to be measured.
+    Returns
+    -------
+    result : Result
+    seconds : float
+        The time that it took.
+    is_cut : bool
+        Whether it may have done less because time was short.
+    use : Use or None
+        The memory that it took, if it was measured.
     """
     began = time.monotonic()
     with ended_after(seconds):
         result, use = measured(function, *arguments) if measures else (function(*arguments), None)
         return result, time.monotonic() - began, is_time_up() or was_cut(), use
-
-
-def take(task: Task, fit: Fit, progress: Progress) -> Use | None:
-    """Note what came of a task; the memory that it took, if that was measured."""
-    error = task.exception()
-    if error is None:
-        result, seconds, is_cut, use = task.result()
-        progress.results[fit.place, fit.number] = result
-        if is_cut:
-            progress.cut.add((fit.place, fit.number))
-        progress.seconds[fit.place] = max(seconds, progress.seconds.get(fit.place, 0.0))
-        measured_use: Use | None = use
-        return measured_use
-    if isinstance(error, TaskError):
-        progress.errors[fit.place, fit.number] = error
-        return None
-    raise error
-
-
-def finished(members: list[Member], progress: Progress, n_folds: int, clock: Clock) -> list[MemberFit]:
-    """The members that have voted on all rows; if there is none, the one that has voted on most."""
-    places = whole(members, progress, n_folds)
-    if not places:
-        n_done = {
-            place: sum(1 for each, _ in progress.results if each == place)
-            for place in range(len(members))
-            if place not in progress.failures
-        }
-        most = max(n_done, key=lambda place: n_done[place])
-        if not n_done[most]:
-            if progress.lacks:
-                place, lack = next(iter(progress.lacks.items()))
-                raise ValueError(
-                    f"No member fits in memory. Member {members[place].name!r}: {lack}. Set a higher "
-                    "memory_limit, or pass fewer rows."
-                )
-            if clock.limit is None:
-                raise KeyboardInterrupt
-            raise ValueError(
-                f"time_limit={clock.limit:.4g} was over before member {members[0].name!r} was fitted in one "
-                "fold. Set a longer one."
-            )
-        places = [most]
-    return fits_at(places, members, progress)
-
-
-def whole(members: list[Member], progress: Progress, n_folds: int) -> list[int]:
-    """The places of the members that have voted on all rows."""
-    return [
-        place
-        for place in range(len(members))
-        if place not in progress.failures
-        and all((place, number) in progress.results for number in range(max(1, n_folds)))
-    ]
-
-
-def fits_at(places: list[int], members: list[Member], progress: Progress) -> list[MemberFit]:
-    """The members at some places with all their models and votes so far."""
-    fitted = []
-    for place in places:
-        done = [progress.results[key] for key in sorted(progress.results) if key[0] == place]
-        held_out = [(rows, votes) for _, rows, votes in done if rows is not None]
-        fitted.append(MemberFit(members[place], [model for model, _, _ in done], held_out))
-    return fitted

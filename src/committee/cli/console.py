@@ -179,9 +179,9 @@ def words(given: Iterable[str] | None) -> list[str]:
 
 def known_members(incomplete: str) -> list[str]:
     """The members that a shell may offer."""
-    from committee.automatic.portfolio import ASKED_FOR, CANDIDATES
+    from committee.automatic.portfolio import NAMED_ONLY, CANDIDATES
 
-    return completed(incomplete, ["auto", *CANDIDATES, *ASKED_FOR])
+    return completed(incomplete, ["auto", *CANDIDATES, *NAMED_ONLY])
 
 
 def known_learners(incomplete: str) -> list[str]:

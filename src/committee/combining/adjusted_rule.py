@@ -125,7 +125,7 @@ class AdjustedRule(Rule):
             decision = self.rule_.combine(honest.votes, X)
             return replace(honest, votes=decision[None], X=None, has_voted=None)
         began = time.monotonic()
-        honest.teach(self.rule_)
+        honest.fit_rule(self.rule_)
         ended = time.monotonic()
         decision = honest.decide_out_of_fold(
             partial(unfitted, self.rule_),

@@ -123,7 +123,7 @@ class AccuracyWeightedRule(WeightedRule):
     def _inverse_losses(self, honest: HonestVotes) -> np.ndarray:
         losses = np.zeros((honest.n_members, honest.n_outputs))
         totals = np.zeros((honest.n_members, 1))
-        for votes, y, weights in honest.judging():
+        for votes, y, weights in honest.blocks_by_member():
             if honest.are_classes:
                 is_crisp = self.of == "labels"
                 votes = one_hot(labels_of(votes), honest.n_outputs) if is_crisp else rescaled(votes)
@@ -241,7 +241,7 @@ def confusions_of(honest: HonestVotes) -> np.ndarray:
     """
     n_classes = honest.n_outputs
     counts = np.zeros((honest.n_members, n_classes * n_classes))
-    for votes, y, weights in honest.judging():
+    for votes, y, weights in honest.blocks_by_member():
         for member, label in enumerate(labels_of(votes)):
             counts[member] += np.bincount(y * n_classes + label, weights[member], n_classes * n_classes)
     return counts.reshape(-1, n_classes, n_classes)

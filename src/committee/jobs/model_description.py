@@ -9,8 +9,8 @@ from dataclasses import asdict
 from typing import Any
 
 from committee.assembling.leaderboard import name_of
-from committee.automatic.portfolio import ASKED_FOR, CANDIDATES, Size, library_of
-from committee.automatic.rule_choice import fewer
+from committee.automatic.portfolio import NAMED_ONLY, CANDIDATES, Size, library_of
+from committee.automatic.rule_choice import sampled
 from committee.combining.rule_registry import TRAINED, as_rule
 from committee.files import BadTable
 from committee.saving import Summary, verify
@@ -148,7 +148,7 @@ def standings(
 def with_fewer_votes(model: Any, n_votes: int) -> Any:
     """A committee with honest votes on fewer rows, for a quick look at who is good: some of each class."""
     smaller = copy.copy(model)
-    smaller._honest = fewer(model._known_votes(), n_votes)
+    smaller._honest = sampled(model._known_votes(), n_votes)
     return smaller
 
 
@@ -193,4 +193,4 @@ def member_lines() -> dict[str, str]:
         made = candidate.make(Size(candidate.tasks[0], 1000, 10, 2))
         only = "" if len(candidate.tasks) > 1 else f", {candidate.tasks[0]} only"
         found[candidate.name] = one_line(made.steps[-1][1] if hasattr(made, "steps") else made) + only
-    return found | {name: f"The boosting of {name}, if that is installed; never auto" for name in ASKED_FOR}
+    return found | {name: f"The boosting of {name}, if that is installed; never auto" for name in NAMED_ONLY}

@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from committee.automatic.automatic_committee import CommitteeClassifier, CommitteeRegressor
 from committee.automatic.automatic_parameters import AutomaticParameters
-from committee.automatic.portfolio import ASKED_FOR, CANDIDATES
+from committee.automatic.portfolio import NAMED_ONLY, CANDIDATES
 from committee.combining.rule_registry import as_rule
 from committee.files import AS_FOUND, CSVForm, Guess
 from committee.jobs.training_table import TrainingTable, number_of, read_training_table
@@ -207,7 +207,7 @@ def check_settings(task: str | None, parameters: Mapping[str, Any]) -> None:
     rule, members = parameters.get("rule", "auto"), parameters.get("estimators", "auto")
     if not isinstance(rule, str) or rule != "auto":
         as_rule(rule)
-    known = [*CANDIDATES, *ASKED_FOR]
+    known = [*CANDIDATES, *NAMED_ONLY]
     for name in members if isinstance(members, list | tuple) else ():
         if isinstance(name, str) and name not in (*known, "auto"):
             raise unknown_name("member", name, known)

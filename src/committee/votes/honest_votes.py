@@ -272,11 +272,11 @@ class HonestVotes:
         np.copyto(votes, mean.astype(votes.dtype), where=~is_own)
         return replace(known, votes=votes)
 
-    def judged(self, votes: np.ndarray) -> HonestVotes:
+    def with_votes(self, votes: np.ndarray) -> HonestVotes:
         """Take other votes on the same rows, checked as losses need them."""
         return HonestVotes.of(votes, self.y, sample_weight=self.weights, classes=self.classes)
 
-    def teach(self, rule: AnyRule) -> AnyRule:
+    def fit_rule(self, rule: AnyRule) -> AnyRule:
         """Fit a rule on the votes, and return it."""
         rule.fit(
             self.votes,
@@ -343,7 +343,7 @@ class HonestVotes:
             if time.monotonic() + seconds > deadline:
                 break
             try:
-                rule = self.on(train).teach(new_rule())
+                rule = self.on(train).fit_rule(new_rule())
             except undecided:
                 continue
             X = take_rows(self.X, held_out) if rule._looks_at_X() else None
@@ -355,7 +355,7 @@ class HonestVotes:
         for rows, votes in blocks_of(self.votes):
             yield votes, self.y[rows], self.weights[rows]
 
-    def judging(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    def blocks_by_member(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """Yield the same with weights of shape (n_members, n_rows): 0 where a member has not voted."""
         for rows, votes in blocks_of(self.votes):
             weights = np.broadcast_to(self.weights[rows], votes.shape[:2])

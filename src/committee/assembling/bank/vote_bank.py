@@ -323,7 +323,7 @@ class Bank:
                 tasks,
                 run,
                 on_error=on_error,
-                tell=work.report,
+                report=work.report,
                 keep=lambda task: self._box.put(task.result()),
             )
         warn_of_dropped(members, failures)
@@ -494,4 +494,4 @@ class Bank:
                     "bank with its table: Bank(X, y, folder=...)."
                 )
             encoder, honest = look_at_rows(honest, self._training.X)
-        return honest.teach(made), encoder
+        return honest.fit_rule(made), encoder

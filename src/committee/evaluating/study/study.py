@@ -1,4 +1,4 @@
-"""The study: learners x tables x resamples x metrics, kept cell by cell, and what follows from it."""
+"""Compare learners on many tables, by many resamples and metrics, and store every result."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any, Self
 import numpy as np
 
 from committee import running
-from committee.automatic.portfolio import as_many_steps_as_told
+from committee.automatic.portfolio import without_convergence_warnings
 from committee.evaluating.comparison import Comparison
-from committee.evaluating.study.cell import Cell, Limits, Outcome, end_process
+from committee.evaluating.study.cell import Limits, Outcome, StudyCell, end_process
 from committee.evaluating.study.named_learners import learners_of
 from committee.evaluating.study.results import (
     USUAL,
@@ -34,36 +34,36 @@ from committee.votes.folds import drawn_share
 
 
 class Study:
-    """Learners on tables, by many resamples and any metrics.
+    """A study of learners on tables, by many resamples and any metrics.
 
-    Every cell, which is one learner on one resample of one table, is kept in the store as soon as it is
-    finished. A study with the same folder goes on where another stopped, however that ended, and may have
-    more learners, tables or resamples. Votes are kept, so rules and metrics can be added without training.
+    A cell is one learner on one resample of one table. It is stored as soon as it is finished. A study with
+    the same folder resumes where another stopped, whatever ended it, and may have more learners, tables or
+    resamples. Votes are stored, so rules and metrics can be added without training.
 
     Parameters
     ----------
     learners : list of str or (str, estimator), or dict of str to estimator, default=()
         Short names, such as "rf", "rotf", "cawpe", "xgboost" (`known_learners` lists them), or estimators.
     tables : dict of str to table, default=()
-        By name, (X, y) or (X, y, task) with the task "classification" or "regression"; or functions that give
-        them, which are called when a table is needed.
+        By name, (X, y) or (X, y, task) with the task "classification" or "regression"; or functions that
+        return them, which are called when a table is needed.
     resamples : int or iterable of int, default=30
-        How many, or which: a number says all of how the rows of a table are split.
+        The number of resamples, or their numbers. A number determines the split of the rows of a table.
     scoring : list of str, scorer or callable, default=None
         Metrics, as for `score`. Each is for the tables of its task. None is "accuracy", "balanced_accuracy",
         "roc_auc_ovr_weighted", "neg_log_loss" and "neg_brier_score", and "neg_root_mean_squared_error" and
         "neg_mean_absolute_error" for numbers.
     test_size : float, default=0.5
-        The share of the rows, class by class, that is judged on.
+        The share of test rows, stratified by class.
     cv : int or None, default=5
-        In how many folds honest votes are made of the other rows, for `add_rule`. Forests vote out of bag
-        instead. None makes none, which is several times as fast.
+        The number of folds for honest votes on the training rows, which `add_rule` needs. Forests vote out
+        of bag instead. None makes no honest votes, which is several times as fast.
     folder : str or path, default=None
-        Where the store is. None keeps it in memory.
+        The folder of the store. None keeps it in memory.
     time_limit : float, default=None
-        Seconds that a cell may take. It is ended then, and counts as failed.
+        The seconds that a cell may take. A cell that takes longer is ended and counts as failed.
     memory_limit : int, default=None
-        Bytes that a cell may take. Needs Linux.
+        The bytes of memory that a cell may take. Needs Linux.
 
     Examples
     --------
@@ -100,22 +100,22 @@ class Study:
         self.limits = Limits(time_limit, memory_limit)
         self.test_size, self.cv = test_size, cv
         self._tables = {table.name: table for table in tables_of(tables)}
-        # What is wrong is told before there is a store: a half-made one could only be deleted.
+        # Errors are raised before the store is created, so that they leave no incomplete store.
         records = self._read_tables()
         if folder is None or not (Path(folder) / FILE).exists():
             check_metrics(self.scoring, records)
         self.store = Store(None if folder is None else Path(folder))
         try:
-            self._write_down(records)
+            self._store_settings(records)
         except BaseException:
             self.store.close()
             raise
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str]) -> Study:
-        """A study that is in a folder, without its learners and tables: for results, rules and metrics.
+        """Open the study in a folder without its learners and tables, for results, rules and metrics.
 
-        It has the metrics that it was last run with, but for functions, which have no name to be found by.
+        It has the metrics of its last run, except functions, which are not stored.
 
         Parameters
         ----------
@@ -151,18 +151,18 @@ class Study:
         retry_failed: bool = False,
         verbose: int = 0,
     ) -> Self:
-        """Run the cells that are not finished, and keep each when it is.
+        """Run the cells that are not finished, and store each of them as soon as it is.
 
         Parameters
         ----------
         runner : {"serial", "threads", "processes"} or Runner, default="serial"
-            Where cells run. It changes nothing but the time.
+            Where cells run. It changes only the time.
         n_jobs : int, default=None
-            How many run at the same time; None is one for each core.
+            The number of cells that run at the same time; None is one per core.
         retry_failed : bool, default=False
-            Whether cells that have failed before are run again.
+            Whether to run failed cells again.
         verbose : int, default=0
-            1 shows how far it is, and how long the rest may take.
+            1 shows the progress and the estimated remaining time.
 
         Returns
         -------
@@ -172,6 +172,7 @@ class Study:
         failed = {} if retry_failed else self.store.failures()
         everything = self._cells()
         cells = [cell for cell in everything if cell not in finished and cell not in failed]
+        n_before = len(everything) - len(cells)
         records = self.store.tables()
         pace = Pace({name: float(table.n_rows * table.n_columns) for name, table in records.items()})
         for cell, seconds in finished.items():
@@ -188,15 +189,9 @@ class Study:
         )
         try:
             with (
-                as_many_steps_as_told(),
+                without_convergence_warnings(),
                 running.runner_of(runner, n_jobs) as run,
-                running.Work(
-                    "cells",
-                    "Study",
-                    len(everything),
-                    n_before=len(everything) - len(cells),
-                    verbose=int(verbose),
-                ) as work,
+                running.Work("cells", "Study", len(everything), n_before=n_before, verbose=verbose) as work,
             ):
                 sweep.run(run, work, lambda cell, outcome: self._keep(records[cell.table], cell, outcome))
         finally:
@@ -204,12 +199,12 @@ class Study:
         return self
 
     def results(self, backend: str | None = None) -> Any:
-        """A row for each finished cell and metric.
+        """Return a row for each finished cell and metric.
 
         Parameters
         ----------
         backend : {"pandas", "polars", "pyarrow"}, default=None
-            Whose frame it is. None is the first of them that is installed.
+            The library of the frame. None is the first of them that is installed.
 
         Returns
         -------
@@ -219,7 +214,7 @@ class Study:
         return frame_of(Results(self.store, self.scoring).columns(), backend)
 
     def failures(self, backend: str | None = None) -> Any:
-        """A row for each cell that has failed.
+        """Return a row for each cell that has failed.
 
         Parameters
         ----------
@@ -231,26 +226,21 @@ class Study:
             Columns learner, table, resample, error, trace.
         """
         rows = [
-            (cell.learner, cell.table, cell.resample, *told)
-            for cell, told in sorted(self.store.failures().items())
+            (cell.learner, cell.table, cell.resample, *failure)
+            for cell, failure in sorted(self.store.failures().items())
         ]
         names = ("learner", "table", "resample", "error", "trace")
         return frame_of({name: [row[place] for row in rows] for place, name in enumerate(names)}, backend)
 
-    def compare(
-        self,
-        scoring: object = None,
-        *,
-        learners: Sequence[str] | None = None,
-    ) -> Comparison:
-        """Compare learners by one metric, on the tables that all of them have results on.
+    def compare(self, scoring: object = None, *, learners: Sequence[str] | None = None) -> Comparison:
+        """Compare learners by one metric, on the tables that all of them have finished.
 
         Parameters
         ----------
         scoring : str, scorer or callable, default=None
-            Any, also one that the study was not run with. None is the first of the study's.
+            Any metric, even one that the study was not run with. None is the first metric of the study.
         learners : list of str, default=None
-            None takes all that the store knows.
+            None is all learners in the store.
 
         Returns
         -------
@@ -266,9 +256,9 @@ class Study:
         Parameters
         ----------
         scoring : list of str, scorer or callable, default=None
-            None is the study's.
+            None is the metrics of the study.
         learners : list of str, default=None
-            None takes all that the store knows.
+            None is all learners in the store.
 
         Returns
         -------
@@ -287,7 +277,7 @@ class Study:
     def votes(
         self, learner: str, table: str, resample: int
     ) -> tuple[np.ndarray, np.ndarray | None, np.ndarray]:
-        """What a finished cell has voted.
+        """Return the votes of a finished cell.
 
         Parameters
         ----------
@@ -297,37 +287,37 @@ class Study:
         Returns
         -------
         votes : ndarray of shape (n_test_rows, n_outputs)
-            On the rows that are judged on, in their order.
+            On the test rows, in their order.
         honest_votes : ndarray of shape (n_train_rows, n_outputs), or None
-            On the other rows; NaN where there is no honest vote.
+            On the training rows; NaN where there is no honest vote.
         is_test : ndarray of bool of shape (n_rows,)
-            Which rows of the table are judged on.
+            Which rows of the table are test rows.
         """
-        cell, records = Cell(resample, table, learner), self.store.tables()
+        cell, records = StudyCell(resample, table, learner), self.store.tables()
         found = self.store.votes(cell, "test", records[table]) if table in records else None
         if found is None:
-            raise ValueError(f"There are no votes of {cell}: it has not been run, or has failed.")
+            raise ValueError(f"There are no votes of {cell}: it has not run, or it failed.")
         honest = self.store.votes(cell, "honest", records[table])
         return found, honest, self._split(records[table], resample)
 
     def add_rule(self, rule: object, members: Sequence[str], *, name: str | None = None) -> Self:
-        """Add a rule that combines the votes of learners, as one more learner. No learner is trained for it.
+        """Add a rule that combines the votes of learners, as an additional learner. Nothing is refitted.
 
         Parameters
         ----------
         rule : str, callable or Rule
-            As `committee.rules` has them. It learns from the honest votes.
+            A rule as in `committee.rules`. It learns from the honest votes.
         members : list of str
-            Learners of the study. The rule decides wherever all of them have finished.
+            Learners of the study. The rule decides in each resample that all of them have finished.
         name : str, default=None
-            None is made of the rule and the members: "cawpe(rf+gb)".
+            None joins the names of the rule and the members: "cawpe(rf+gb)".
 
         Returns
         -------
         self
         """
         added = AddedRule.of(rule, members, name)
-        added.introduce(self.store)
+        added.register(self.store)
         records, finished = self.store.tables(), self.store.finished()
         for cell in added.open_cells(finished):
             table = records[cell.table]
@@ -341,12 +331,12 @@ class Study:
         Parameters
         ----------
         other : Study, or the folder of one
-            It must have the same `test_size` and `cv`, and what it calls by the same name must be the same.
+            It must have the same `test_size` and `cv`. Learners and tables of the same name must be equal.
 
         Returns
         -------
         int
-            How many finished cells were added.
+            The number of finished cells that were added.
         """
         if isinstance(other, Study):
             return merge(self.store, other.store)
@@ -354,17 +344,15 @@ class Study:
             return merge(self.store, opened.store)
 
     def _read_tables(self) -> list[TableRecord]:
-        """What a store is to know of the tables."""
+        """Return the records of the tables for the store."""
         records = [table.read()[1] for table in self._tables.values()]
         for record in records:
             if record.n_rows < 4:
-                raise ValueError(
-                    f"Table {record.name!r} has {record.n_rows} rows, which are too few to split."
-                )
+                raise ValueError(f"Table {record.name!r} has {record.n_rows} rows. It needs at least 4.")
         return records
 
-    def _write_down(self, records: list[TableRecord]) -> None:
-        """Write down which settings, tables and learners there are, before any work."""
+    def _store_settings(self, records: list[TableRecord]) -> None:
+        """Store the settings, tables and learners before any work."""
         settings = {"test_size": self.test_size, "cv": self.cv}
         for name, value in settings.items():
             known = self.store.fact(name)
@@ -383,11 +371,11 @@ class Study:
             for task in learner.estimators:
                 self.store.add_learner(learner.name, task, learner.recipe(task))
 
-    def _cells(self) -> list[Cell]:
-        """All cells of this study, in the order in which they are run."""
+    def _cells(self) -> list[StudyCell]:
+        """Return all cells of this study, in the order in which they run."""
         records = self.store.tables()
         return [
-            Cell(resample, table, learner.name)
+            StudyCell(resample, table, learner.name)
             for resample in self.resamples
             for table in self._tables
             for learner in self.learners
@@ -395,31 +383,31 @@ class Study:
         ]
 
     def _split(self, table: TableRecord, resample: int) -> np.ndarray:
-        """Which rows of a table a resample judges on: as it was written down, if it was."""
+        """Return the mask of the test rows of a resample: the stored one, if there is one."""
         known = self.store.split(table.name, resample, table.n_rows)
         if known is not None:
             return known
         classes = np.zeros(table.n_rows) if table.classes is None else table.y
         found = drawn_share(classes, self.test_size, np.random.default_rng(resample))
         if not found.any():
-            raise ValueError(f"Table {table.name!r} has no row to judge on: no class has enough rows.")
+            raise ValueError(f"Table {table.name!r} has no test row: no class has enough rows.")
         self.store.add_split(table.name, resample, found)
         return found
 
-    def _keep(self, table: TableRecord, cell: Cell, outcome: Outcome) -> None:
-        """Keep what came of a cell, with its scores."""
+    def _keep(self, table: TableRecord, cell: StudyCell, outcome: Outcome) -> None:
+        """Store the outcome of a cell, with its scores."""
         scores: list[tuple[str, float]] = []
         if outcome.votes is not None:
             y = table.y[self._split(table, cell.resample)]
             wanted = [each for each in metrics_for(self.scoring, table) if each.is_named]
-            # A metric that fails is told where scores are asked for; the cell is not lost by it.
+            # A metric that fails must not lose the cell. `results` reports it.
             with suppress(ValueError):
                 scores = scores_of(outcome.votes, y, wanted)
         self.store.keep(cell, outcome, scores, table.dtype)
 
 
 def numbers_of(resamples: Any) -> list[int]:
-    """The numbers of resamples.
+    """Return the numbers of resamples.
 
     Examples
     --------
