@@ -29,7 +29,7 @@ def with_published(compared, path, learners, names):
         scores=np.column_stack([compared.scores, theirs])[is_known],
         runs=tuple(np.column_stack([runs, np.tile(unknown, (len(runs), 1))]) for runs in kept(compared.runs)),
         test_ratios=kept(compared.test_ratios),
-        seconds=np.column_stack([compared.seconds, np.tile(unknown, (len(theirs), 1))])[is_known],
+        fit_seconds=np.column_stack([compared.fit_seconds, np.tile(unknown, (len(theirs), 1))])[is_known],
         left_out={
             **compared.left_out,
             **{name: "not in the paper" for name, known in tables if not known},

@@ -1,4 +1,4 @@
-"""Ranks, tests and cliques: Demsar's example, scipy and scikit-posthocs as oracles, and the odd cases."""
+"""Test ranks, tests and cliques against Demsar's example, scipy and scikit-posthocs, and in edge cases."""
 
 import numpy as np
 import pytest
@@ -32,7 +32,7 @@ def test_demsars_example_has_his_ranks_statistics_and_critical_difference(demsar
     assert round(demsar.nemenyi(alpha=0.1).critical_difference, 2) == 1.12
 
 
-def test_at_ten_percent_demsar_tells_apart_c45_and_the_two_with_m(demsar):
+def test_at_ten_percent_demsar_distinguishes_c45_from_the_two_with_m(demsar):
     found = demsar.nemenyi(alpha=0.1)
     apart = {tuple(np.array(LEARNERS)[[i, j]]) for i, j in np.argwhere(np.triu(found.p_values < 0.1))}
     assert apart == {("C4.5", "C4.5+m"), ("C4.5", "C4.5+m+cf")}
@@ -58,7 +58,7 @@ def test_without_ties_and_of_two_learners_the_tests_are_scipys(seed):
     np.testing.assert_allclose(significance_tests.wilcoxon_holm(losses[:, :2])[0, 1], of_pair)
 
 
-def test_learners_that_are_equal_on_every_table_are_not_told_apart():
+def test_learners_that_are_equal_on_every_table_do_not_differ():
     losses = np.column_stack([losses_of(0, n_learners=2)] * 2)
     found = Comparison.of(losses, "abcd").wilcoxon_holm()
     assert found.p_values[0, 2] == found.p_values[1, 3] == 1.0
@@ -89,7 +89,7 @@ def test_cliques_by_nemenyi_never_contradict_the_ranks(seed):
 
 
 @given(st.integers(0, 10_000))
-def test_cliques_are_maximal_and_cover_every_pair_that_is_not_told_apart(seed):
+def test_cliques_are_maximal_and_cover_every_pair_without_a_significant_difference(seed):
     rng = np.random.default_rng(seed)
     apart = np.triu(rng.random((6, 6)) < 0.5, 1)
     apart |= apart.T
@@ -102,7 +102,7 @@ def test_cliques_are_maximal_and_cover_every_pair_that_is_not_told_apart(seed):
         assert any({first, second} <= each for each in cliques)
 
 
-def test_a_clique_that_contradicts_the_ranks_is_told_with_whom_it_skips():
+def test_a_clique_that_contradicts_the_ranks_is_reported_with_the_skipped_learners():
     # b is always a little worse than a; c is mostly worse than both, and much better where it is better.
     a = np.linspace(0.1, 0.4, 20)
     b = a + np.linspace(0.01, 0.02, 20)
@@ -113,7 +113,7 @@ def test_a_clique_that_contradicts_the_ranks_is_told_with_whom_it_skips():
     ]
 
 
-def test_the_bayesian_test_knows_the_better_the_equal_and_the_undecided():
+def test_the_bayesian_test_distinguishes_better_and_equal_learners():
     rng = np.random.default_rng(0)
     losses = rng.random(30)
     better = significance_tests.bayesian_signed_rank(losses, losses + 0.05, rope=0.01)
@@ -127,14 +127,14 @@ def test_the_bayesian_test_knows_the_better_the_equal_and_the_undecided():
     assert np.isclose(turned.second, better.first, atol=0.01)
 
 
-def test_one_table_outweighs_the_pseudo_table_as_often_as_half_its_weight_lets_it():
+def test_one_table_outweighs_the_pseudo_table_with_the_probability_of_its_prior():
     # The pseudo-table's share is Beta(1/2, 1), and wins if its square is above 1/2: not in 0.5 ** 0.25.
     found = significance_tests.bayesian_signed_rank(np.array([0.3]), np.array([0.2]), rope=0.01)
     assert found.first == 0.0
     np.testing.assert_allclose([found.equal, found.second], [0.1591, 0.8409], atol=0.01)
 
 
-def test_the_corrected_t_is_larger_in_its_variance_by_the_share_of_test_rows():
+def test_the_corrected_t_increases_the_variance_by_the_share_of_test_rows():
     rng = np.random.default_rng(0)
     losses, others = rng.random(10), rng.random(10)
     plain = stats.ttest_rel(losses, others)
@@ -152,12 +152,9 @@ def test_resamples_without_any_difference_have_the_p_value_one():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (
-            lambda: Comparison.of([[1.0, 2.0]], "ab").friedman(),
-            "two learners.*There are 2 and 1",
-        ),
+        (lambda: Comparison.of([[1.0, 2.0]], "ab").friedman(), "two learners.*There are 2 and 1"),
         (lambda: Comparison.of([[1.0, 2.0]], "abc"), "a column for each of the 3 learners"),
-        (lambda: Comparison.of([[1.0, np.nan]], "ab"), "must be numbers"),
+        (lambda: Comparison.of([[1.0, np.nan]], "ab"), "must be finite numbers"),
         (lambda: Comparison.of([[1.0, 2.0]], "aa"), "Two learners of a comparison are named 'a'. Give each"),
         (lambda: Comparison.of([[1.0, 2.0]], "ab").only("bb"), "Two learners of a comparison are named 'b'"),
         (lambda: Comparison.of([[1.0, 2.0]], "ab").place("c"), "no learner 'c'. There are a, b"),
@@ -165,12 +162,12 @@ def test_resamples_without_any_difference_have_the_p_value_one():
         (lambda: Comparison.of([[1.0, 2.0]] * 3, "ab").bayesian("a", "b", rope=-1), "rope must be"),
     ],
 )
-def test_what_cannot_be_compared_is_told_in_one_line(call, message):
+def test_a_comparison_of_bad_input_raises(call, message):
     with pytest.raises(ValueError, match=message):
         call()
 
 
 def test_scores_without_resamples_have_no_resampled_t():
     compared = Comparison.of([[0.1, 0.2], [0.3, 0.3]], ["a", "b"])
-    with pytest.raises(ValueError, match="one score for each table, without resamples"):
+    with pytest.raises(ValueError, match="test needs the scores of resamples"):
         compared.resampled_t("a", "b")

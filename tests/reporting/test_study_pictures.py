@@ -1,4 +1,4 @@
-"""Pictures and tables of comparisons: what is in them, that nothing overlaps, and that they can be drawn."""
+"""Charts and tables of comparisons have the right content and no overlaps, and can be saved."""
 
 import itertools
 import json
@@ -41,11 +41,11 @@ def ten():
     rng = np.random.default_rng(0)
     names = [f"learner_{place}" for place in range(10)]
     compared = Comparison.of(rng.normal(np.arange(10) / 9, 1, size=(40, 10)), names, metric="error")
-    return replace(compared, seconds=rng.lognormal(np.arange(10) / 3, size=(40, 10)))
+    return replace(compared, fit_seconds=rng.lognormal(np.arange(10) / 3, size=(40, 10)))
 
 
 def records(chart):
-    """All data of a chart, in one list."""
+    """Return all records of a chart in one list."""
     spec = chart.to_dict()
     layers = [spec, *spec.get("layer", [])]
     return [each for layer in layers for each in layer.get("data", {}).get("values", [])] + [
@@ -88,29 +88,29 @@ def test_a_clique_that_contradicts_the_ranks_is_a_broken_bar_with_dots():
     assert not any("contradict" in text for text in words(critical_difference_diagram(compared)))
 
 
-def test_bars_that_overlap_stand_on_different_levels():
+def test_overlapping_bars_have_different_levels():
     spans = [(0, 10), (5, 15), (12, 20), (0, 30)]
     levels = levels_of(spans)
     for (first, level), (second, other) in itertools.combinations(zip(spans, levels, strict=True), 2):
         assert level != other or first[1] < second[0] or second[1] < first[0]
 
 
-def test_bars_on_one_level_are_not_taken_for_one():
+def test_bars_on_the_same_level_have_a_gap():
     assert levels_of([(0, 10), (20, 30), (24, 40)]) == [0, 1, 0]
 
 
 @pytest.mark.parametrize("n_tables", [3, 4])
-def test_the_bar_of_the_critical_difference_stays_on_the_axis_and_says_its_number(n_tables):
+def test_the_bar_of_the_critical_difference_ends_at_the_axis_and_has_its_number(n_tables):
     compared = Comparison.of([[0.1, 0.2]] * n_tables, "ab")
     chart = critical_difference_diagram(compared)
     axis = [each for each in records(chart) if each.get("y") == each.get("y2") == 68]
     bar = [each for each in records(chart) if each.get("y") == each.get("y2") == 29]
     assert bar[0]["x2"] <= max(each["x2"] for each in axis)
-    told = "CD = 1.13, longer than the axis" if n_tables == 3 else "CD = 0.98"
-    assert told in words(chart)
+    expected = "CD = 1.13, longer than the axis" if n_tables == 3 else "CD = 0.98"
+    assert expected in words(chart)
 
 
-def test_each_side_of_the_diagram_has_the_room_that_its_names_take():
+def test_each_side_of_the_diagram_is_as_wide_as_its_names():
     long = "a learner of a long name"
     first, second = (
         critical_difference_diagram(Comparison.of([[0.1, 0.2]] * 9, names)).to_dict()
@@ -119,7 +119,7 @@ def test_each_side_of_the_diagram_has_the_room_that_its_names_take():
     assert second["width"] - first["width"] == pytest.approx(width_of(long) - width_of("b"))
 
 
-def test_what_stands_below_a_title_stands_alone_without_one(demsar):
+def test_a_subtitle_without_a_title_becomes_the_title(demsar):
     assert "14 tables" in critical_difference_diagram(demsar).to_dict()["title"]["text"]
     assert "14 tables" in critical_difference_diagram(demsar, title="C4.5").to_dict()["title"]["subtitle"]
 
@@ -141,7 +141,7 @@ def test_the_scatter_counts_wins_and_has_a_point_for_each_table(demsar):
     assert sum("table" in each for each in records(chart)) == 14
 
 
-def test_the_boxes_stand_in_the_order_of_the_ranks(demsar):
+def test_boxes_are_in_the_order_of_the_ranks(demsar):
     spec = json.dumps(rank_boxes(demsar).to_dict())
     assert json.dumps(["C4.5+m+cf", "C4.5+m", "C4.5+cf", "C4.5"]) in spec
 
@@ -152,33 +152,33 @@ def test_the_matrix_has_difference_wins_and_p_value_of_every_pair(demsar):
     assert sum(text.startswith("p ") for text in found) == 12
 
 
-def test_learners_of_unknown_time_are_left_out_of_the_times(ten):
-    seconds = ten.seconds.copy()
+def test_learners_of_unknown_time_are_not_in_the_chart_of_times(ten):
+    seconds = ten.fit_seconds.copy()
     seconds[:, 3] = np.nan
-    found = words(time_against_error(replace(ten, seconds=seconds)))
+    found = words(time_against_error(replace(ten, fit_seconds=seconds)))
     assert "learner_2" in found and "learner_3" not in found
-    with pytest.raises(ValueError, match="Nothing is known"):
-        time_against_error(replace(ten, seconds=None))
+    with pytest.raises(ValueError, match="No fit time of these learners is known"):
+        time_against_error(replace(ten, fit_seconds=None))
 
 
-def test_times_stand_against_the_mean_of_scores_or_against_ranks(ten):
+def test_times_are_drawn_against_mean_scores_or_ranks(ten):
     assert "mean error (less is better)" in words(time_against_error(ten))
     assert "average rank by error (less is better)" in words(time_against_rank(ten))
-    told = [each["about"] for each in records(time_against_error(ten)) if each.get("about")]
-    assert any(each.endswith(f"mean error {ten.scores[:, 2].mean():.4g}") for each in told)
+    tooltips = [each["about"] for each in records(time_against_error(ten)) if each.get("about")]
+    assert any(each.endswith(f"mean error {ten.scores[:, 2].mean():.4g}") for each in tooltips)
 
 
 @pytest.mark.parametrize(("more_is_better", "n_unbeaten"), [(True, 3), (False, 1)])
-def test_who_is_unbeaten_depends_on_whether_more_is_better(more_is_better, n_unbeaten):
+def test_unbeaten_learners_depend_on_whether_more_is_better(more_is_better, n_unbeaten):
     compared = Comparison.of([[0.7, 0.8, 0.9]] * 2, "abc", metric="auc", more_is_better=more_is_better)
-    layers = time_against_error(replace(compared, seconds=np.array([[1.0, 2.0, 3.0]] * 2))).to_dict()
+    layers = time_against_error(replace(compared, fit_seconds=np.array([[1.0, 2.0, 3.0]] * 2))).to_dict()
     dots = [each for each in layers["layer"] if each["mark"]["type"] == "point"]
     unbeaten = next(each for each in dots if each["mark"]["color"] == ACCENT)
     assert len(unbeaten["data"]["values"]) == n_unbeaten
 
 
-def test_numbers_of_seconds_do_not_collide_over_many_powers_of_ten(ten):
-    wide = replace(ten, seconds=np.tile(np.logspace(-2, 4, 10), (40, 1)))
+def test_numbers_of_seconds_do_not_overlap_over_many_powers_of_ten(ten):
+    wide = replace(ten, fit_seconds=np.tile(np.logspace(-2, 4, 10), (40, 1)))
     floor = [each for each in records(time_against_error(wide)) if each.get("y") == 364 and "text" in each]
     places = sorted((each["x"], width_of(each["text"])) for each in floor)
     assert len(places) == 7
@@ -186,17 +186,17 @@ def test_numbers_of_seconds_do_not_collide_over_many_powers_of_ten(ten):
 
 
 @pytest.mark.parametrize(("form", "begin"), [("svg", b"<svg"), ("png", b"\x89PNG"), ("pdf", b"%PDF")])
-def test_a_picture_is_drawn_in_every_format(demsar, tmp_path, form, begin):
+def test_a_chart_is_saved_in_every_format(demsar, tmp_path, form, begin):
     path = save_picture(critical_difference_diagram(demsar, title="C4.5"), tmp_path / f"ranks.{form}")
     assert path.read_bytes().startswith(begin)
 
 
-def test_a_page_that_answers_the_pointer_needs_no_network(demsar, tmp_path):
+def test_an_interactive_page_works_offline(demsar, tmp_path):
     text = save_picture(rank_boxes(demsar), tmp_path / "boxes.html").read_text(encoding="utf-8")
     assert "vegaEmbed" in text and "<script src=" not in text
 
 
-def test_a_format_that_is_not_known_is_told(demsar, tmp_path):
+def test_an_unknown_format_raises(demsar, tmp_path):
     with pytest.raises(ValueError, match="saved as one of svg, png, pdf, html"):
         save_picture(rank_boxes(demsar), tmp_path / "ranks.bmp")
 
@@ -224,13 +224,13 @@ def test_tables_are_markdown_and_latex(demsar):
         rank_table(demsar, "html")
 
 
-def test_latex_means_what_it_says():
+def test_special_characters_of_latex_are_escaped():
     compared = Comparison.of([[0.1, 0.2]], ["a_b", "50%"], ["x&y"])
     assert r"x\&y & \textbf{0.1000} & 0.2000 \\" in score_table(compared, "latex")
     assert r"a\_b & 50\%" in score_table(compared, "latex")
 
 
-def test_the_report_has_all_pictures_tables_and_a_page(demsar, tmp_path):
+def test_the_report_has_all_charts_tables_and_a_page(demsar, tmp_path):
     report = write_report([demsar], tmp_path, formats=["svg"])
     assert all(path.exists() for path in report.files)
     page = report.page.read_text(encoding="utf-8")
@@ -240,6 +240,6 @@ def test_the_report_has_all_pictures_tables_and_a_page(demsar, tmp_path):
     assert (tmp_path / "auc.tex").read_text(encoding="utf-8").count(r"\begin{tabular}") == 4
 
 
-def test_the_report_of_one_table_says_that_there_is_too_little(tmp_path):
+def test_the_report_of_one_table_contains_no_comparison(tmp_path):
     report = write_report([Comparison.of([[0.1, 0.2]], "ab")], tmp_path, formats=["svg"])
     assert "Too few tables" in report.page.read_text(encoding="utf-8")

@@ -11,7 +11,7 @@ from committee.evaluating import Study
 
 
 class Slow(ClassifierMixin, BaseEstimator):
-    """Votes for the classes by their share, after some time."""
+    """A classifier that sleeps, and then votes for the classes by their shares."""
 
     def __init__(self, seconds=0.0):
         self.seconds = seconds
@@ -30,14 +30,14 @@ class Slow(ClassifierMixin, BaseEstimator):
 
 
 class Failing(Slow):
-    """Cannot learn."""
+    """A classifier that raises in `fit`."""
 
     def fit(self, X, y):
         raise ValueError("I cannot learn this.")
 
 
 class Hungry(Slow):
-    """Takes a gigabyte."""
+    """A classifier that allocates a gigabyte."""
 
     def fit(self, X, y):
         self.eaten_ = np.ones(2**27)
@@ -45,7 +45,7 @@ class Hungry(Slow):
 
 
 def small_tables(n_rows=40):
-    """Two tables of classes, of which the first columns tell them."""
+    """Make two classification tables whose first column determines the class."""
     rng = np.random.default_rng(0)
     made = {}
     for name, n_classes in (("two", 2), ("three", 3)):
@@ -63,21 +63,21 @@ def small_learners():
 
 
 def content(study):
-    """All that a store holds but how long it took."""
+    """Return everything in a store except the times."""
     store = study.store
     return {
-        "facts": store.ask("SELECT * FROM facts ORDER BY name"),
-        "learners": sorted(store.ask("SELECT * FROM learners")),
-        "tables": sorted(store.ask("SELECT * FROM tables")),
-        "splits": sorted(store.ask("SELECT * FROM splits")),
-        "cells": sorted(store.ask("SELECT learner, table_name, resample, error FROM cells")),
-        "votes": sorted(store.ask("SELECT * FROM votes")),
-        "scores": sorted(store.ask("SELECT * FROM scores")),
+        "facts": store.query("SELECT * FROM facts ORDER BY name"),
+        "learners": sorted(store.query("SELECT * FROM learners")),
+        "tables": sorted(store.query("SELECT * FROM tables")),
+        "splits": sorted(store.query("SELECT * FROM splits")),
+        "cells": sorted(store.query("SELECT learner, table_name, resample, error FROM cells")),
+        "votes": sorted(store.query("SELECT * FROM votes")),
+        "scores": sorted(store.query("SELECT * FROM scores")),
     }
 
 
 def main_study(folder, seconds=0.0):
-    """A study that is long enough to be killed in, and has a learner that fails."""
+    """Make a study that is long enough to be killed, with a learner that fails."""
     learners = small_learners() | {"slow": Slow(seconds), "failing": Failing()}
     tables = small_tables() | {"iris": load_iris(return_X_y=True)}
     return Study(learners, tables, resamples=4, cv=2, folder=folder)

@@ -1,9 +1,9 @@
-"""A comparison: the scores of learners on tables, by one metric, and what follows from them.
+"""Compare the scores of learners on tables by one metric.
 
 In: scores of shape (n_tables, n_learners), and those of each resample. Out: ranks, wins, tests and cliques.
-Scores in the unit of y, as rmse, are divided by the standard deviation of y of their table before tables are
-put together: metres of one weigh as much as millimetres of another. It is what pictures and tables of a study
-are made from, and knows nothing of fits and stores.
+Scores in the unit of y, such as rmse, are divided by the standard deviation of y of their table before they
+are averaged over tables, so that metres count as much as millimetres. Charts and tables of a study are made
+from a comparison, which does not depend on fits and stores.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class PairTests:
     critical_difference: float | None
 
     def contradictions(self) -> list[str]:
-        """A line for each clique that contradicts the ranks.
+        """Return a line for each clique that contradicts the ranks.
 
         Examples
         --------
@@ -80,26 +80,26 @@ class Comparison:
     Parameters
     ----------
     metric : str
-        The name that people read, as "log loss". Losses are positive, and less of them is better.
+        The plain name, such as "log loss". Losses are positive, and lower is better.
     more_is_better : bool
     learners : tuple of str
-        Each name is there once.
+        Without repetitions.
     tables : tuple of str
-        Those that every learner has scores on.
+        The tables on which every learner has scores.
     scores : ndarray of shape (n_tables, n_learners)
         Means over the resamples that all learners of the study have finished.
     runs : tuple of ndarray of shape (n_resamples, n_learners), default=()
-        For each table, the scores of these resamples; NaN for results that are known as means alone.
+        For each table, the scores of these resamples; NaN for results of which only means are known.
     test_ratios : tuple of float, default=()
-        For each table, the rows that are judged on for each row that is learnt from.
-    seconds : ndarray of shape (n_tables, n_learners), default=None
-        How long a fit took, on average; NaN where that is not known.
+        For each table, the number of test rows divided by the number of training rows.
+    fit_seconds : ndarray of shape (n_tables, n_learners), default=None
+        The mean time of a fit; NaN where it is unknown.
     left_out : mapping of str to str, default={}
-        Tables that are not compared, and why.
+        Tables that are not compared, and the reasons.
     scales : tuple of float, default=()
-        For each table, what its scores are divided by in means and tests over all tables. Without, they stay.
+        For each table, the divisor of its scores in means and tests over all tables. Empty divides by 1.
     unit : str, default=""
-        What scores are in then, as "deviations of y".
+        The unit of the divided scores, such as "deviations of y".
     scoring : str, default=None
         The metric's name in scikit-learn, if a study has computed the scores.
 
@@ -120,7 +120,7 @@ class Comparison:
     scores: np.ndarray
     runs: tuple[np.ndarray, ...] = ()
     test_ratios: tuple[float, ...] = ()
-    seconds: np.ndarray | None = None
+    fit_seconds: np.ndarray | None = None
     left_out: Mapping[str, str] = field(default_factory=dict)
     scales: tuple[float, ...] = ()
     unit: str = ""
@@ -143,16 +143,16 @@ class Comparison:
         metric: str = "score",
         more_is_better: bool = False,
     ) -> Comparison:
-        """A comparison of scores that come from elsewhere.
+        """Make a comparison of scores from any source.
 
         Parameters
         ----------
         scores : array-like of shape (n_tables, n_learners)
         learners : iterable of str
         tables : iterable of str, default=None
-            None numbers them.
+            None numbers the tables.
         metric : str, default="score"
-            What the scores are called.
+            The name of the scores.
         more_is_better : bool, default=False
         """
         array = np.asarray(scores, dtype=np.float64)
@@ -163,7 +163,7 @@ class Comparison:
                 f"Got {array.shape}."
             )
         if not np.isfinite(array).all():
-            raise ValueError("scores must be numbers. Leave tables out that a learner has no score on.")
+            raise ValueError("scores must be finite numbers. Drop tables on which a learner has no score.")
         rows = tuple(f"table {place}" for place in range(len(array))) if tables is None else tuple(tables)
         if len(rows) != len(array):
             raise ValueError(f"There are {len(rows)} names of tables for {len(array)} rows of scores.")
@@ -171,7 +171,7 @@ class Comparison:
 
     @property
     def standardised(self) -> np.ndarray:
-        """The scores on one scale: each divided by that of its table."""
+        """The scores on one scale: each divided by the scale of its table."""
         return self.scores / np.array(self.scales)[:, None] if self.scales else self.scores
 
     @property
@@ -181,12 +181,12 @@ class Comparison:
 
     @property
     def measure(self) -> str:
-        """What means and differences are of: the metric, and the unit if scores were brought to one."""
+        """The metric, with the unit if scores were divided."""
         return f"{self.metric} in {self.unit}" if self.unit else self.metric
 
     @property
     def losses(self) -> np.ndarray:
-        """The scores on one scale, less of which is better."""
+        """The scores on one scale, with a sign such that lower is better."""
         return -self.standardised if self.more_is_better else self.standardised
 
     @property
@@ -201,27 +201,27 @@ class Comparison:
 
     @property
     def wins(self) -> Wins:
-        """On how many tables each learner beats each other."""
+        """The number of tables on which each learner beats each other learner."""
         return Wins.of(self.learners, self.losses)
 
     def friedman(self) -> Friedman:
-        """Whether learners differ at all: the tests of Friedman and of Iman and Davenport."""
+        """Test whether learners differ at all, after Friedman and after Iman and Davenport."""
         return significance_tests.friedman(self.losses)
 
     def nemenyi(self, alpha: float = 0.05) -> PairTests:
-        """Nemenyi's test of all pairs, with its critical difference."""
+        """Run Nemenyi's test of all pairs, with its critical difference."""
         p_values = significance_tests.nemenyi(self.losses)
         distance = significance_tests.critical_difference(len(self.learners), len(self.tables), alpha)
         return self._pairs("nemenyi", p_values, alpha, distance)
 
     def wilcoxon_holm(self, alpha: float = 0.05) -> PairTests:
-        """Wilcoxon's signed rank test of all pairs, corrected by Holm's procedure."""
+        """Run Wilcoxon's signed-rank test of all pairs, corrected by Holm's procedure."""
         return self._pairs("wilcoxon_holm", significance_tests.wilcoxon_holm(self.losses), alpha, None)
 
     def bayesian(self, learner: str, other: str, rope: float = 0.01, random_state: int = 0) -> Odds:
-        """How likely one of two learners is better by more than `rope`, by the Bayesian signed rank test.
+        """Run the Bayesian signed-rank test: how probably each of two learners is better by more than `rope`.
 
-        `rope` is on one scale for all tables: of rmse, 0.01 is a hundredth of the standard deviation of y.
+        `rope` is on one scale for all tables: for rmse, 0.01 is a hundredth of the standard deviation of y.
         """
         losses = self.losses
         return significance_tests.bayesian_signed_rank(
@@ -229,27 +229,29 @@ class Comparison:
         )
 
     def resampled_t(self, learner: str, other: str) -> dict[str, ResampledT]:
-        """For each table, the corrected t-test of two learners over its resamples, on one scale."""
+        """Run the corrected t-test of two learners over the resamples of each table, on one scale."""
         places = [self.place(learner), self.place(other)]
         if not self.runs:
-            raise ValueError("There is one score for each table, without resamples that could be compared.")
+            raise ValueError(
+                "The test needs the scores of resamples. There is only one score for each table."
+            )
         found = {}
         scales = self.scales or (1.0,) * len(self.tables)
         for table, runs, ratio, scale in zip(self.tables, self.runs, self.test_ratios, scales, strict=True):
             both = runs[:, places] / (-scale if self.more_is_better else scale)
             if np.isnan(both).any():
-                raise ValueError("Published results are means, without resamples that could be compared.")
+                raise ValueError("The test needs the scores of resamples. Published results are means.")
             found[table] = significance_tests.corrected_resampled_t(both[:, 0], both[:, 1], ratio)
         return found
 
     def place(self, learner: str) -> int:
-        """The column of a learner."""
+        """Return the column of a learner."""
         if learner not in self.learners:
             raise ValueError(f"There is no learner {learner!r}. There are {', '.join(self.learners)}.")
         return self.learners.index(learner)
 
     def only(self, learners: Iterable[str]) -> Comparison:
-        """The comparison of some of the learners, on the same tables."""
+        """Return the comparison of some of the learners, on the same tables."""
         names = tuple(learners)
         places = [self.place(name) for name in names]
         return replace(
@@ -257,7 +259,7 @@ class Comparison:
             learners=names,
             scores=self.scores[:, places],
             runs=tuple(each[:, places] for each in self.runs),
-            seconds=None if self.seconds is None else self.seconds[:, places],
+            fit_seconds=None if self.fit_seconds is None else self.fit_seconds[:, places],
         )
 
     def _pairs(self, test: str, p_values: np.ndarray, alpha: float, distance: float | None) -> PairTests:
@@ -270,7 +272,7 @@ class Comparison:
 
 
 def listed(names: list[str]) -> str:
-    """Names as a sentence has them.
+    """Join names as in a sentence.
 
     Examples
     --------

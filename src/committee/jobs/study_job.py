@@ -332,4 +332,4 @@ def check_new(folder: Path) -> None:
 def is_begun(folder: Path) -> bool:
     """Whether the store in a folder has a plan, or a cell."""
     with closing(Store(folder)) as store:
-        return store.fact("plan") is not None or bool(store.ask("SELECT 1 FROM cells LIMIT 1"))
+        return store.fact("plan") is not None or bool(store.query("SELECT 1 FROM cells LIMIT 1"))

@@ -1,4 +1,4 @@
-"""Write the report of a study: pictures and tables in a folder, and a page that shows them."""
+"""Write the report of a study: a folder of charts and tables, and a page that shows them."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ import numpy as np
 from committee.charts.style import Chart
 from committee.evaluating.comparison import Comparison
 from committee.evaluating.study.study import Study
-from committee.reporting.chart_files import FORMATS, require_renderer, save_pictures
+from committee.reporting.chart_files import FORMATS, require_renderer, save_picture
 from committee.reporting.pair_charts import comparison_matrix, pairwise_scatter
 from committee.reporting.rank_charts import critical_difference_diagram, rank_boxes
 from committee.reporting.text_tables import p_value_table, rank_table, score_table, wins_table
 from committee.reporting.time_charts import time_against_error, time_against_rank
 
 PAGE = "report.md"
-# Of more learners, only the pairs of the best have a scatter of their own.
+# Only the pairs of this many best learners have a scatter chart.
 MOST_SCATTERED = 3
 
 
 @dataclass(frozen=True)
 class Report:
-    """What was written.
+    """The files of a report.
 
     Parameters
     ----------
     page : Path
     files : list of Path
-        All files, the page among them.
+        All files, with the page.
     """
 
     page: Path
@@ -50,20 +50,20 @@ def write_report(
     rope: float = 0.01,
     formats: Iterable[str] = FORMATS,
 ) -> Report:
-    """Write pictures, tables and a page on some comparisons, one for each metric.
+    """Write charts, tables and a page about some comparisons, one for each metric.
 
     Parameters
     ----------
     comparisons : sequence of Comparison
     folder : Path
-        It is made if it is not there. Files of another report are replaced.
+        It is created if it does not exist. Files of another report are replaced.
     title : str, default="Study"
     alpha : float, default=0.05
-        Of all tests.
+        The significance level of all tests.
     rope : float, default=0.01
-        The region of practical equivalence of the Bayesian test; of rmse in standard deviations of y.
+        The region of practical equivalence of the Bayesian test. For rmse, in standard deviations of y.
     formats : iterable of str, default=("svg", "png", "pdf", "html")
-        Of pictures.
+        The formats of charts.
 
     Returns
     -------
@@ -74,11 +74,10 @@ def write_report(
     wanted = list(formats)
     files, page = [], [f"# {title}", ""]
     for comparison in comparisons:
-        charts = charts_of(comparison, alpha)
-        files += save_pictures(
-            {f"{stem_of(comparison)}_{name}": each for name, each in charts.items()}, folder, wanted
-        )
-        files.append(write(folder / f"{stem_of(comparison)}.tex", latex_of(comparison, alpha)))
+        stem, charts = stem_of(comparison), charts_of(comparison, alpha)
+        for name, chart in charts.items():
+            files += [save_picture(chart, folder / f"{stem}_{name}.{form}") for form in wanted]
+        files.append(write(folder / f"{stem}.tex", latex_of(comparison, alpha)))
         page += lines_of(comparison, alpha, rope, [*charts], wanted)
     place = write(folder / PAGE, "\n".join(page))
     return Report(place, [*files, place])
@@ -95,25 +94,25 @@ def report(
     rope: float = 0.01,
     formats: Iterable[str] = FORMATS,
 ) -> Report:
-    """Write pictures, tables and a page that shows them.
+    """Write charts, tables and a page that shows them.
 
     Parameters
     ----------
     folder : str or path
-        It is made if it does not exist. Files of another report are replaced.
+        It is created if it does not exist. Files of another report are replaced.
     scoring, learners : as for `comparisons`
     title : str, default="Study"
     alpha : float, default=0.05
-        Of all tests.
+        The significance level of all tests.
     rope : float, default=0.01
-        The region of practical equivalence of the Bayesian test; of rmse in standard deviations of y.
+        The region of practical equivalence of the Bayesian test. For rmse, in standard deviations of y.
     formats : iterable of str, default=("svg", "png", "pdf", "html")
-        Of pictures.
+        The formats of charts.
 
     Returns
     -------
     Report
-        With the `page` and all `files`.
+        The `page` and all `files`.
     """
     require_renderer()
     comparisons = study.comparisons(scoring, learners)
@@ -123,7 +122,7 @@ def report(
 
 
 def charts_of(comparison: Comparison, alpha: float = 0.05) -> dict[str, Chart]:
-    """All pictures that a comparison has, by name.
+    """Return all charts of a comparison by name.
 
     Parameters
     ----------
@@ -133,7 +132,7 @@ def charts_of(comparison: Comparison, alpha: float = 0.05) -> dict[str, Chart]:
     Returns
     -------
     dict of str to altair.LayerChart
-        Those over tables need two tables and two learners; without, there is none.
+        Empty for fewer than two tables or two learners.
     """
     n_tables, n_learners = comparison.scores.shape
     if n_tables < 2 or n_learners < 2:
@@ -147,7 +146,7 @@ def charts_of(comparison: Comparison, alpha: float = 0.05) -> dict[str, Chart]:
     }
     charts["rank_boxes"] = rank_boxes(comparison, title=f"Ranks on all tables {by}")
     charts["matrix"] = comparison_matrix(comparison, alpha=alpha, title=f"Every pair of learners {by}")
-    if comparison.seconds is not None and np.isfinite(comparison.seconds).all(axis=0).any():
+    if comparison.fit_seconds is not None and np.isfinite(comparison.fit_seconds).all(axis=0).any():
         charts["time"] = time_against_error(comparison, title=f"Time against {comparison.metric}")
         charts["time_rank"] = time_against_rank(comparison, title=f"Time against rank {by}")
     for first, second in itertools.combinations(best_of(comparison), 2):
@@ -157,12 +156,12 @@ def charts_of(comparison: Comparison, alpha: float = 0.05) -> dict[str, Chart]:
 
 
 def stem_of(comparison: Comparison) -> str:
-    """Return what the names of a comparison's files begin with."""
+    """Return the prefix of the names of a comparison's files."""
     return (comparison.scoring or comparison.metric).removeprefix("neg_")
 
 
 def best_of(comparison: Comparison) -> list[str]:
-    """The learners with the best average ranks."""
+    """Return the learners with the best average ranks."""
     order = np.argsort(comparison.mean_ranks, kind="stable")[:MOST_SCATTERED]
     return [comparison.learners[place] for place in order]
 
@@ -170,7 +169,7 @@ def best_of(comparison: Comparison) -> list[str]:
 def lines_of(
     comparison: Comparison, alpha: float, rope: float, charts: list[str], formats: list[str]
 ) -> list[str]:
-    """What the page says of a comparison."""
+    """Return the lines of the page about a comparison."""
     n_tables, n_learners = comparison.scores.shape
     lines = [f"## {comparison.metric}", "", f"{n_learners} learners on {n_tables} tables.", ""]
     if comparison.left_out:
@@ -182,15 +181,15 @@ def lines_of(
     shown = next((form for form in ("svg", "png") if form in formats), None)
     for name in charts:
         links = ", ".join(f"[{form}]({stem_of(comparison)}_{name}.{form})" for form in formats)
-        picture = [] if shown is None else [f"![{name}]({stem_of(comparison)}_{name}.{shown})", ""]
-        lines += [*picture, links, ""]
+        image = [] if shown is None else [f"![{name}]({stem_of(comparison)}_{name}.{shown})", ""]
+        lines += [*image, links, ""]
     lines += ["### Wins / ties / losses", "", wins_table(comparison), ""]
     lines += ["### p-values, Wilcoxon with Holm", "", p_value_table(comparison.wilcoxon_holm(alpha)), ""]
     return [*lines, "### Scores", "", score_table(comparison), ""]
 
 
 def tests_of(comparison: Comparison, alpha: float, rope: float) -> list[str]:
-    """What the tests say, a line for each."""
+    """Return a line for the result of each test."""
     found, nemenyi = comparison.friedman(), comparison.nemenyi(alpha)
     first, *others = best_of(comparison)
     within = f"{rope:g} {comparison.unit}".rstrip()
@@ -209,7 +208,7 @@ def tests_of(comparison: Comparison, alpha: float, rope: float) -> list[str]:
 
 
 def latex_of(comparison: Comparison, alpha: float) -> str:
-    """The tables of a comparison for a paper."""
+    """Return the tables of a comparison in LaTeX."""
     n_tables, n_learners = comparison.scores.shape
     if n_tables < 2 or n_learners < 2:
         return "% Too few tables or learners have finished for a comparison.\n"
@@ -229,7 +228,7 @@ def write(path: Path, text: str) -> Path:
 
 
 def file_name(learner: str) -> str:
-    """The name of a learner as a file may have it.
+    """Return the name of a learner with only the characters that file names allow.
 
     Examples
     --------

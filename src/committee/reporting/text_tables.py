@@ -1,4 +1,4 @@
-"""A comparison as tables of text: Markdown for pages, LaTeX for papers."""
+"""Write a comparison as text tables: Markdown for pages, LaTeX for papers."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 from committee.documentation import with_parameters
 from committee.evaluating.comparison import Comparison, PairTests
 
-# What LaTeX takes for something else.
+# The characters with a meaning in LaTeX.
 SPECIAL = {letter: "\\" + letter for letter in "&%$#_{}"} | {
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
     "\\": r"\textbackslash{}",
 }
 Rows = list[list[str]]
-# What is written, and how.
+# The documentation of the shared parameters.
 WRITTEN = {
     "comparison": "comparison : Comparison",
     "form": 'form : {"markdown", "latex"}, default="markdown"',
@@ -25,7 +25,9 @@ WRITTEN = {
 
 @with_parameters(WRITTEN)
 def score_table(comparison: Comparison, form: str = "markdown") -> str:
-    """The scores of all learners on all tables, the best of each in bold, with means and average ranks below.
+    """Return the scores of all learners on all tables, with means and average ranks below.
+
+    The best score of each table is bold.
 
     Returns
     -------
@@ -42,19 +44,9 @@ def score_table(comparison: Comparison, form: str = "markdown") -> str:
     | average rank | 1.500 | 1.500 |
     """
     write = writer(form)
-    ranks = comparison.ranks
-    rows = [
-        [
-            write.text(table),
-            *(
-                write.bold(f"{score:.4f}") if rank == best else f"{score:.4f}"
-                for score, rank in zip(scores, of_table, strict=True)
-            ),
-        ]
-        for table, scores, of_table, best in zip(
-            comparison.tables, comparison.scores, ranks, ranks.min(axis=1), strict=True
-        )
-    ]
+    rows = []
+    for table, scores, ranks in zip(comparison.tables, comparison.scores, comparison.ranks, strict=True):
+        rows.append([write.text(table), *map(write.number, scores, ranks == ranks.min())])
     mean = f"mean in {comparison.unit}" if comparison.unit else "mean"
     rows.append([mean, *(f"{each:.4f}" for each in comparison.mean_scores)])
     rows.append(["average rank", *(f"{rank:.3f}" for rank in comparison.mean_ranks)])
@@ -63,7 +55,9 @@ def score_table(comparison: Comparison, form: str = "markdown") -> str:
 
 @with_parameters(WRITTEN)
 def rank_table(comparison: Comparison, form: str = "markdown") -> str:
-    """A row for each learner, the best first: average rank, mean score, tables that it is best on, time.
+    """Return a row for each learner: average rank, mean score, number of tables where it is best, time.
+
+    The learner with the best average rank is first.
 
     Returns
     -------
@@ -72,23 +66,24 @@ def rank_table(comparison: Comparison, form: str = "markdown") -> str:
     write = writer(form)
     is_best = comparison.ranks == comparison.ranks.min(axis=1, keepdims=True)
     means, ranks = comparison.mean_scores, comparison.mean_ranks
-    has_times = comparison.seconds is not None
+    header = ["learner", "average rank", write.text(f"mean {comparison.measure}"), "best on"]
+    if comparison.fit_seconds is not None:
+        header.append("fit seconds")
     rows = []
     for place in np.argsort(ranks, kind="stable"):
         row = [write.text(comparison.learners[place]), f"{ranks[place]:.3f}", f"{means[place]:.4f}"]
         row.append(str(int(is_best[:, place].sum())))
-        if comparison.seconds is not None:
-            times = comparison.seconds[:, place]
+        if comparison.fit_seconds is not None:
+            times = comparison.fit_seconds[:, place]
             known = np.isfinite(times).all() and len(times) > 0
             row.append(f"{np.exp(np.log(np.maximum(times, 1e-6)).mean()):.3g}" if known else "")
         rows.append(row)
-    header = ["learner", "average rank", write.text(f"mean {comparison.measure}"), "best on"]
-    return write.table([*header, *(["seconds of a fit"] if has_times else [])], rows)
+    return write.table(header, rows)
 
 
 @with_parameters(WRITTEN)
 def p_value_table(tests: PairTests, form: str = "markdown") -> str:
-    """The p-values of all pairs, those below alpha in bold.
+    """Return the p-values of all pairs, with those below alpha in bold.
 
     Parameters
     ----------
@@ -101,87 +96,73 @@ def p_value_table(tests: PairTests, form: str = "markdown") -> str:
     write = writer(form)
     rows = []
     for row, (name, p_values) in enumerate(zip(tests.names, tests.p_values, strict=True)):
-        shown = [
-            write.bold(f"{value:.4f}") if value < tests.alpha else f"{value:.4f}"
-            for value in p_values.tolist()
-        ]
-        shown[row] = ""
-        rows.append([write.text(name), *shown])
+        cells = [*map(write.number, p_values, p_values < tests.alpha)]
+        cells[row] = ""
+        rows.append([write.text(name), *cells])
     return write.table(["", *map(write.text, tests.names)], rows)
 
 
 @with_parameters(WRITTEN)
 def wins_table(comparison: Comparison, form: str = "markdown") -> str:
-    """Wins / ties / losses of each learner, in its row, against each other.
+    """Return the wins / ties / losses of the learner of each row against the learner of each column.
 
     Returns
     -------
     str
     """
-    write, wins = writer(form), comparison.wins
-    rows = [
-        [
-            write.text(name),
-            *(
-                "" if name == other else " / ".join(map(str, wins.of_pair(name, other)))
-                for other in comparison.learners
-            ),
-        ]
-        for name in comparison.learners
-    ]
-    return write.table(["", *map(write.text, comparison.learners)], rows)
+    write, names = writer(form), comparison.learners
+    rows = []
+    for row, name in enumerate(names):
+        cells = [" / ".join(map(str, comparison.wins.of_pair(name, other))) for other in names]
+        cells[row] = ""
+        rows.append([write.text(name), *cells])
+    return write.table(["", *map(write.text, names)], rows)
 
 
 class Markdown:
-    """Tables as pages have them."""
+    """A writer of Markdown tables."""
 
     def text(self, text: str) -> str:
-        """Text that means itself."""
+        """Escape text."""
         return text.replace("|", r"\|")
 
-    def bold(self, text: str) -> str:
-        """Text in bold."""
-        return f"**{text}**"
+    def number(self, value: float, is_bold: bool) -> str:
+        """Format a number."""
+        return f"**{value:.4f}**" if is_bold else f"{value:.4f}"
 
     def table(self, header: Sequence[str], rows: Rows, n_last: int = 0) -> str:
-        """A table, its numbers to the right."""
-        lines = [header, *rows]
+        """Format a table with numbers aligned to the right."""
         rule = "|---" + "|---:" * (len(header) - 1) + "|"
-        written = ["| " + " | ".join(line) + " |" for line in lines]
-        return "\n".join([written[0], rule, *written[1:]])
+        first, *others = ["| " + " | ".join(line) + " |" for line in (header, *rows)]
+        return "\n".join([first, rule, *others])
 
 
 class LaTeX:
-    """Tables as papers have them, with the rules of booktabs."""
+    """A writer of LaTeX tables with the rules of booktabs."""
 
     def text(self, text: str) -> str:
-        """Text that means itself."""
+        """Escape text."""
         return "".join(SPECIAL.get(letter, letter) for letter in text)
 
-    def bold(self, text: str) -> str:
-        """Text in bold."""
-        return rf"\textbf{{{text}}}"
+    def number(self, value: float, is_bold: bool) -> str:
+        """Format a number."""
+        return rf"\textbf{{{value:.4f}}}" if is_bold else f"{value:.4f}"
 
     def table(self, header: Sequence[str], rows: Rows, n_last: int = 0) -> str:
-        """A table; its last rows stand apart."""
-        lines = [" & ".join(line) + r" \\" for line in (header, *rows)]
-        apart = [r"\midrule", *lines[len(lines) - n_last :]] if n_last else []
-        body = lines[1 : len(lines) - n_last]
+        """Format a table with a rule before its last rows."""
+        first, *others = [" & ".join(line) + r" \\" for line in (header, *rows)]
+        if n_last:
+            others.insert(-n_last, r"\midrule")
         columns = "l" + "r" * (len(header) - 1)
-        return "\n".join(
-            [
-                rf"\begin{{tabular}}{{{columns}}}",
-                *(r"\toprule", lines[0], r"\midrule", *body, *apart, r"\bottomrule"),
-                r"\end{tabular}",
-            ]
-        )
+        begin = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", first, r"\midrule"]
+        return "\n".join([*begin, *others, r"\bottomrule", r"\end{tabular}"])
 
 
 WRITERS: dict[str, type[Markdown] | type[LaTeX]] = {"markdown": Markdown, "latex": LaTeX}
 
 
 def writer(form: str) -> Markdown | LaTeX:
-    """Return the writer of tables of a form."""
+    """Return the writer of tables for a form."""
     if form not in WRITERS:
         raise ValueError(f"form must be one of {', '.join(WRITERS)}. Got {form!r}.")
     return WRITERS[form]()

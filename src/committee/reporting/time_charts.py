@@ -1,4 +1,4 @@
-"""Draw the time of a fit of each learner against its error or rank."""
+"""Draw the fit time of each learner against its error or rank."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from committee.evaluating.comparison import Comparison
 from committee.reporting.chart_files import DRAWN
 
 WIDTH, HEIGHT, LEFT, TOP, BOTTOM = 560.0, 400.0, 56.0, 26.0, 50.0
-# The share of the range of an axis that stays free at both ends.
-ROOM = 0.12
-# Over more powers of ten, only they themselves have numbers.
+# The padding at both ends of an axis, as a share of its range.
+PADDING = 0.12
+# On an axis with more powers of ten, only the powers have numbers.
 MOST_DECADES = 3
-# Where the name of a point may stand: which end is at the point, and the shift in pixels.
+# The possible places of the name of a point: its alignment, and its shift in pixels.
 PLACES = (
     *(("left", 9, 0), ("right", -9, 0), ("center", 0, -14), ("center", 0, 14)),
     *(("left", 9, -13), ("left", 9, 13), ("right", -9, -13), ("right", -9, 13)),
@@ -30,11 +30,11 @@ Box = tuple[float, float, float, float]
 
 @with_parameters(DRAWN)
 def time_against_error(comparison: Comparison, *, title: str = "") -> Chart:
-    """Draw learners by the time of a fit and their error, or another metric of the comparison.
+    """Draw learners by their fit time and their error, or another metric of the comparison.
 
-    The error is the mean over tables; the time is the geometric mean over tables, so that no large table
-    decides alone. A line joins the learners that no other beats in both. Learners whose time is not known
-    are left out.
+    The error is the mean over tables. The time is the geometric mean, so that it does not depend on the
+    largest table alone. A line joins the learners that no other learner beats in both. Learners with unknown
+    times are skipped.
 
     Returns
     -------
@@ -46,9 +46,9 @@ def time_against_error(comparison: Comparison, *, title: str = "") -> Chart:
 
 @with_parameters(DRAWN)
 def time_against_rank(comparison: Comparison, *, title: str = "") -> Chart:
-    """Draw learners by the time of a fit and their average rank.
+    """Draw learners by their fit time and their average rank.
 
-    Ranks suit errors whose mean a few hard tables decide. Otherwise it is like `time_against_error`.
+    Use it if a few difficult tables dominate the mean error. Otherwise it is like `time_against_error`.
 
     Returns
     -------
@@ -61,10 +61,10 @@ def time_against_rank(comparison: Comparison, *, title: str = "") -> Chart:
 def against_time(
     comparison: Comparison, heights: np.ndarray, what: str, more_is_better: bool, title: str
 ) -> Chart:
-    """Draw a number of each learner against the time of a fit."""
-    seconds = np.empty((0, len(heights))) if comparison.seconds is None else comparison.seconds
+    """Draw a value of each learner against its fit time."""
+    seconds = np.empty((0, len(heights))) if comparison.fit_seconds is None else comparison.fit_seconds
     if not np.isfinite(seconds).any():
-        raise ValueError("Nothing is known of how long these learners took.")
+        raise ValueError("No fit time of these learners is known. Fit them again to draw times.")
     known = np.flatnonzero(np.isfinite(seconds).all(axis=0))
     names = [comparison.learners[place] for place in known]
     seconds = np.exp(np.log(np.maximum(seconds[:, known], 1e-6)).mean(axis=0))
@@ -84,7 +84,7 @@ def against_time(
     line = [points[place] for place in front]
     for (align, x, y), name in zip(labels_of(points, names, line), names, strict=True):
         canvas.word(x, y, name, align=align, size=13)
-    subtitle = f"{what} on {len(comparison.tables)} tables; time is the geometric mean of a fit"
+    subtitle = f"{what} on {len(comparison.tables)} tables; geometric mean of the fit times"
     return canvas.chart(title, subtitle)
 
 
@@ -100,8 +100,8 @@ class Axis:
 
     def __init__(self, numbers: np.ndarray, start: float, end: float) -> None:
         low, high = float(numbers.min()), float(numbers.max())
-        free = ROOM * (high - low) or 0.5
-        self.low, self.high = low - free, high + free
+        padding = PADDING * (high - low) or 0.5
+        self.low, self.high = low - padding, high + padding
         self.start, self.end = start, end
 
     def at(self, number: float) -> float:
@@ -110,7 +110,7 @@ class Axis:
 
 
 def draw_axes(canvas: Canvas, across: Axis, up: Axis, name: str) -> None:
-    """Draw both axes: seconds on a scale of powers of ten, and numbers of a name."""
+    """Draw a logarithmic axis of seconds and a linear axis with a name."""
     floor, left, right = HEIGHT - BOTTOM, LEFT, WIDTH - 20
     digits = (1, 2, 5) if across.high - across.low <= MOST_DECADES else (1,)
     for exponent in range(int(np.floor(across.low)), int(np.ceil(across.high)) + 1):
@@ -126,7 +126,7 @@ def draw_axes(canvas: Canvas, across: Axis, up: Axis, name: str) -> None:
         canvas.word(left - 8, y, f"{number:g}", align="right", size=12)
     canvas.line(left, floor, right, floor, colour=GREY)
     canvas.line(left, TOP, left, floor, colour=GREY)
-    canvas.word((left + right) / 2, floor + 36, "seconds of a fit", align="center", size=13)
+    canvas.word((left + right) / 2, floor + 36, "fit seconds", align="center", size=13)
     canvas.word(0, 8, name, size=13)
 
 
@@ -147,7 +147,7 @@ def ticks(low: float, high: float) -> list[float]:
 
 
 def unbeaten(seconds: np.ndarray, losses: np.ndarray) -> list[int]:
-    """Return the places that no other beats in both, the fastest first.
+    """Return the learners that no other learner beats in both, with the fastest first.
 
     Examples
     --------
@@ -164,7 +164,7 @@ def unbeaten(seconds: np.ndarray, losses: np.ndarray) -> list[int]:
 def labels_of(
     points: list[Point], names: Sequence[str], line: Sequence[Point] = ()
 ) -> list[tuple[str, float, float]]:
-    """Place the name of each point so that it meets no other name, point or line, where possible.
+    """Place the name of each point so that it does not overlap other names, points or lines, if possible.
 
     Examples
     --------

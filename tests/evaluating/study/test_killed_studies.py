@@ -1,6 +1,6 @@
-"""A study that is killed goes on: nothing is lost or done twice, and in the end the store is the same.
+"""Test that a killed study resumes without losing or repeating a cell, and ends with the same store.
 
-As a script (`make soak`), with `--kills 200`, it kills more often, by another seed.
+As a script (`make soak`), `--kills 200` kills more often, with another seed.
 """
 
 import argparse
@@ -18,12 +18,12 @@ from study_cases import content, main_study
 
 PLACE = str(Path(__file__).parents[2] / "support")
 RUN = "import sys; sys.path.insert(0, sys.argv[1]); import study_cases; study_cases.run(*sys.argv[2:])"
-# Long enough that kills meet cells in all states.
+# Long enough that kills occur in all states of a cell.
 SECONDS_OF_SLOW_CELLS = 0.05
 
 
 def begin(folder):
-    """The study in a process of its own."""
+    """Start the study in a separate process."""
     return subprocess.Popen(
         [sys.executable, "-c", RUN, PLACE, str(folder), str(SECONDS_OF_SLOW_CELLS)],
         stdout=subprocess.DEVNULL,
@@ -32,7 +32,7 @@ def begin(folder):
 
 
 def kill_when(process, folder, n_cells, seconds):
-    """Kill a study some time after it has finished so many cells; False if it has ended before."""
+    """Kill a study some time after it has finished `n_cells`; return False if it has ended before."""
     while process.poll() is None:
         if (folder / "study.sqlite").exists() and n_done(folder) >= n_cells:
             time.sleep(seconds)
@@ -44,32 +44,32 @@ def kill_when(process, folder, n_cells, seconds):
 
 
 def n_done(folder):
-    """How many cells have ended, as another process sees it."""
+    """Return the number of ended cells, as another process reads it."""
     try:
         with sqlite3.connect(f"file:{folder}/study.sqlite?mode=ro", uri=True, timeout=10) as connection:
             (count,) = connection.execute("SELECT count(*) FROM cells").fetchone()
     except sqlite3.OperationalError:
-        # It has only begun to make its tables.
+        # The study has not created its tables yet.
         return 0
     connection.close()
     return count
 
 
-def when_each_was_done(folder):
-    """The seconds of all cells that have ended: a cell that is run again has others."""
+def seconds_of_cells(folder):
+    """Return the times of all ended cells. They change if a cell runs again."""
     study = main_study(folder, SECONDS_OF_SLOW_CELLS)
-    rows = study.store.ask("SELECT learner, table_name, resample, fit_seconds, predict_seconds FROM cells")
+    rows = study.store.query("SELECT learner, table_name, resample, fit_seconds, predict_seconds FROM cells")
     study.close()
     return {row[:3]: row[3:] for row in rows}
 
 
 def check_killed(folder, n_kills, seed):
-    """Kill a study at random moments, let it go on, and compare it with one that was not killed.
+    """Kill a study at random moments, resume it, and compare it with one that was not killed.
 
     Returns
     -------
     int
-        How often it was killed; it may have ended before.
+        The number of kills; the study may have ended before.
     """
     rng = random.Random(seed)
     done, n_killed = {}, 0
@@ -79,18 +79,18 @@ def check_killed(folder, n_kills, seed):
         if not kill_when(process, folder / "killed", len(done) + rng.randrange(3), seconds):
             break
         n_killed += 1
-        now = when_each_was_done(folder / "killed")
+        now = seconds_of_cells(folder / "killed")
         assert done.items() <= now.items(), "a finished cell was lost or run again"
         done = now
     with main_study(folder / "killed", SECONDS_OF_SLOW_CELLS) as killed:
         killed.run()
-        assert done.items() <= when_each_was_done(folder / "killed").items()
-        with main_study(folder / "through", SECONDS_OF_SLOW_CELLS) as through:
-            assert content(killed) == content(through.run())
+        assert done.items() <= seconds_of_cells(folder / "killed").items()
+        with main_study(folder / "whole", SECONDS_OF_SLOW_CELLS) as whole:
+            assert content(killed) == content(whole.run())
     return n_killed
 
 
-def test_a_study_that_is_killed_twenty_times_has_the_same_store_in_the_end(tmp_path):
+def test_a_study_that_is_killed_twenty_times_ends_with_the_same_store(tmp_path):
     assert check_killed(tmp_path, 20, seed=0) > 10
 
 

@@ -1,4 +1,4 @@
-"""Studies: the same cells on every runner, nothing lost, nothing done twice, nothing contradicted."""
+"""Test that a study gives the same cells on every runner, loses nothing and repeats nothing."""
 
 import sqlite3
 
@@ -8,6 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from sklearn.datasets import load_diabetes, load_iris
+from sklearn.decomposition import PCA
 from sklearn.metrics import make_scorer
 from study_cases import Failing, Hungry, Slow, content, small_learners, small_tables
 
@@ -20,7 +21,7 @@ from committee import (
     running,
 )
 from committee.evaluating import Study, known_learners, score
-from committee.evaluating.study.cell import Cell, Outcome
+from committee.evaluating.study.cell import Outcome, StudyCell
 from committee.evaluating.study.named_learners import LEARNERS, learner_named, learners_of
 from committee.evaluating.study.results import USUAL
 from committee.metrics import METRICS
@@ -45,30 +46,30 @@ def test_every_runner_gives_the_same_store(runner):
     assert content(small_study().run(runner=runner, n_jobs=2)) == content(small_study().run())
 
 
-def test_a_cell_in_a_process_of_its_own_gives_the_same_votes():
+def test_a_cell_in_a_separate_process_gives_the_same_votes():
     limited = small_study(time_limit=100.0, memory_limit=2**31).run()
     assert content(limited) == content(small_study().run())
 
 
-def test_scores_are_those_of_the_kept_votes():
+def test_scores_are_those_of_the_stored_votes():
     study = small_study().run()
     votes, honest, is_test = study.votes("tree", "three", 1)
     y = small_tables()["three"][1]
     assert votes.shape == (is_test.sum(), 3) and honest.shape == ((~is_test).sum(), 3)
     row = study.results("pandas").query("learner == 'tree' and table == 'three' and resample == 1")
-    told = row.set_index("scoring")["score"]
-    for metric in told.index:
-        assert told[metric] == pytest.approx(score(y[is_test], votes, scoring=metric), rel=1e-6)
+    scores = row.set_index("scoring")["score"]
+    for metric in scores.index:
+        assert scores[metric] == pytest.approx(score(y[is_test], votes, scoring=metric), rel=1e-6)
 
 
-def test_votes_are_those_of_a_fit_on_the_rows_that_are_not_judged_on():
+def test_votes_are_those_of_a_fit_on_the_training_rows():
     X, y = small_tables()["two"]
     votes, _, is_test = small_study().run().votes("tree", "two", 0)
     model = DecisionTreeClassifier(max_depth=3).fit(X[~is_test], y[~is_test])
     np.testing.assert_allclose(votes, model.predict_proba(X[is_test]), atol=1e-6)
 
 
-def test_a_second_run_has_nothing_to_do(tmp_path):
+def test_a_second_run_runs_no_cell(tmp_path):
     small_study(tmp_path).run()
     before = content(small_study(tmp_path))
     events = []
@@ -86,7 +87,7 @@ def test_learners_tables_and_resamples_are_added_later(tmp_path):
     assert content(Study.open(tmp_path)) == content(whole)
 
 
-def test_progress_is_told_with_an_estimate_of_the_time_left():
+def test_progress_includes_an_estimate_of_the_remaining_time():
     events = []
     with running.receiving(events.append):
         small_study().run()
@@ -96,17 +97,17 @@ def test_progress_is_told_with_an_estimate_of_the_time_left():
     assert cells[1].part == "stump on two, resample 0"
 
 
-def test_the_time_left_counts_the_folds_of_honest_votes():
+def test_the_remaining_time_includes_the_folds_of_honest_votes():
     events = []
     with running.receiving(events.append):
         study = small_study(learners={"slow": Slow()}, tables={"two": small_tables()["two"]}, cv=3).run()
     ((fit, predict, whole), _) = (seconds for _, seconds in sorted(study.store.finished().items()))
     first = next(event for event in events if event.what == "cells" and event.n_done == 1)
-    # The other resample is guessed to take as long as this one.
+    # The estimate for the other resample is the time of this one.
     assert first.seconds_left == whole > fit + predict
 
 
-def test_an_interrupted_study_keeps_what_is_finished_and_goes_on(tmp_path):
+def test_an_interrupted_study_keeps_finished_cells_and_resumes(tmp_path):
     def stop(event):
         if event.n_done == 5:
             raise KeyboardInterrupt
@@ -118,7 +119,7 @@ def test_an_interrupted_study_keeps_what_is_finished_and_goes_on(tmp_path):
     assert content(study.run()) == content(small_study().run())
 
 
-def test_a_failure_is_kept_with_its_traceback_and_ends_nothing():
+def test_a_failure_is_stored_with_its_traceback_and_other_cells_run():
     study = small_study(learners=small_learners() | {"failing": Failing()}).run()
     failures = study.failures("polars")
     assert failures["error"].unique().to_list() == ["ValueError: I cannot learn this."]
@@ -127,15 +128,15 @@ def test_a_failure_is_kept_with_its_traceback_and_ends_nothing():
     assert study.compare("accuracy").learners == ("stump", "tree", "forest")
 
 
-def test_failed_cells_are_run_again_if_somebody_says_so(tmp_path):
+def test_retry_failed_runs_failed_cells_again(tmp_path):
     small_study(tmp_path, learners={"slow": Slow(), "failing": Failing()}).run()
     study = small_study(tmp_path, learners={"slow": Slow(), "failing": Failing()})
     with running.receiving(lambda event: None):
         assert len(study.run().store.failures()) == 4
-    mended = small_study(tmp_path, learners={"slow": Slow()})
-    mended.store.ask("UPDATE cells SET error = 'TimeLimitError: slow', trace = '' WHERE learner = 'slow'")
-    assert len(mended.run().store.failures()) == 8
-    assert len(mended.run(retry_failed=True).store.failures()) == 4
+    repaired = small_study(tmp_path, learners={"slow": Slow()})
+    repaired.store.query("UPDATE cells SET error = 'TimeLimitError: slow', trace = '' WHERE learner = 'slow'")
+    assert len(repaired.run().store.failures()) == 8
+    assert len(repaired.run(retry_failed=True).store.failures()) == 4
 
 
 @pytest.mark.parametrize("runner", ["serial", "threads"])
@@ -169,16 +170,16 @@ def test_a_rule_is_added_without_training():
     np.testing.assert_allclose(study.votes("cawpe(stump+tree+forest)", "two", 1)[0], expected, atol=1e-6)
 
 
-def test_the_time_of_a_rule_that_learns_has_the_folds_of_its_members_in_it():
+def test_the_time_of_a_rule_that_learns_includes_the_folds_of_its_members():
     study = small_study().run()
-    study.store.ask("UPDATE cells SET fit_seconds = 100, predict_seconds = 10, seconds = 500")
+    study.store.query("UPDATE cells SET fit_seconds = 100, predict_seconds = 10, seconds = 500")
     study.add_rule("cawpe", ["stump", "tree"]).add_rule("mean", ["stump", "tree"])
     seconds = {cell.learner: tuple(map(int, each)) for cell, each in study.store.finished().items()}
     assert seconds["cawpe(stump+tree)"] == (980, 20, 1000)
     assert seconds["mean(stump+tree)"] == (200, 20, 1000)
 
 
-def test_a_rule_of_the_users_stays_as_it_is_and_draws_the_same_each_time():
+def test_a_rule_of_the_user_is_not_changed_and_draws_the_same_each_time():
     rule = rules.StackingRule(RandomForestClassifier(n_estimators=3))
     studies = [small_study().run().add_rule(rule, ["stump", "tree"], name="stacked") for _ in range(2)]
     assert not hasattr(rule, "n_members_")
@@ -193,7 +194,7 @@ def test_a_metric_is_added_without_training():
     assert study.compare("f1_macro").more_is_better
 
 
-def test_a_study_that_is_opened_has_its_metrics(tmp_path):
+def test_an_opened_study_has_the_metrics_of_its_last_run(tmp_path):
     small_study(
         tmp_path, scoring=["neg_brier_score", share_of_first, METRICS["roc_auc_ovr_weighted"]]
     ).run().close()
@@ -208,7 +209,7 @@ def share_of_first(y, decision, weights):
     return float(decision[:, 0].mean())
 
 
-def test_a_function_is_never_taken_for_another_of_the_same_name(tmp_path):
+def test_scores_of_a_function_are_not_used_for_another_of_the_same_name(tmp_path):
     small_study(tmp_path, scoring=[share_of_first]).run().close()
     with Study.open(tmp_path) as study:
         assert not study.store.scores()
@@ -217,7 +218,7 @@ def test_a_function_is_never_taken_for_another_of_the_same_name(tmp_path):
         assert (zeros == 0).all() and (ones == 1).all()
         found = study.compare(make_scorer(lambda y, answers: 0.5)).scores
         assert (found == 0.5).all()
-        # Scores of names are kept.
+        # Scores of named metrics are stored.
         study.compare("f1_macro")
         assert {metric for _, metric in study.store.scores()} == {"f1_macro"}
 
@@ -238,7 +239,7 @@ def test_a_metric_that_fails_loses_no_cell():
     assert study.compare("accuracy").scores.shape == (2, 3)
 
 
-def test_two_stores_become_one(tmp_path):
+def test_two_stores_are_merged(tmp_path):
     tables = small_tables()
     small_study(tmp_path / "a", tables={"two": tables["two"]}).run()
     small_study(tmp_path / "b", tables={"three": tables["three"]}).run()
@@ -255,7 +256,7 @@ def test_two_stores_become_one(tmp_path):
         ({"test_size": 0.3}, "test_size is 0.3 there, and 0.5 here"),
         ({"cv": 3}, "cv is 3 there, and 2 here"),
         ({"learners": {"tree": Slow()}}, "learner 'tree' is study_cases.Slow"),
-        ({"tables": {"two": small_tables()["three"]}}, "table 'two' is another one there"),
+        ({"tables": {"two": small_tables()["three"]}}, "table 'two' is different there"),
     ],
 )
 def test_stores_that_contradict_each_other_are_not_merged(given, message):
@@ -268,28 +269,28 @@ def test_stores_that_contradict_each_other_are_not_merged(given, message):
 
 def test_stores_with_other_votes_are_not_merged():
     first, second = small_study().run(), small_study().run()
-    second.store.ask("UPDATE votes SET numbers = zeroblob(length(numbers)) WHERE learner = 'tree'")
+    second.store.query("UPDATE votes SET numbers = zeroblob(length(numbers)) WHERE learner = 'tree'")
     with pytest.raises(ValueError, match=r"tree on .* has other votes there"):
         first.merge(second)
 
 
-def test_a_finished_cell_takes_the_place_of_a_failed_one_in_a_merger():
+def test_a_merge_replaces_a_failed_cell_by_a_finished_one():
     first, second = small_study().run(), small_study().run()
-    first.store.ask("UPDATE cells SET error = 'E: e', trace = '' WHERE learner = 'tree'")
+    first.store.query("UPDATE cells SET error = 'E: e', trace = '' WHERE learner = 'tree'")
     first.merge(second)
     assert content(first) == content(second)
 
 
-def test_a_finished_cell_is_not_lost_by_a_later_failure_of_another_process(tmp_path):
+def test_a_later_failure_in_another_process_does_not_replace_a_finished_cell(tmp_path):
     study, late = small_study(tmp_path).run(), Study.open(tmp_path)
-    before, cell = content(study), Cell(0, "two", "tree")
+    before, cell = content(study), StudyCell(0, "two", "tree")
     late.store.keep(cell, Outcome.failed(ValueError("too late")), [("accuracy", 9.0)], np.dtype("<f4"))
     assert content(study) == before and cell not in study.store.failures()
 
 
-def test_a_failure_takes_the_place_of_a_failure():
+def test_a_new_failure_replaces_a_failure():
     study = small_study(learners={"failing": Failing()}).run()
-    cell = Cell(0, "two", "failing")
+    cell = StudyCell(0, "two", "failing")
     study.store.keep(cell, Outcome.failed(ValueError("another reason")), [], np.dtype("<f4"))
     assert "another reason" in study.store.failures()[cell][0]
 
@@ -311,29 +312,29 @@ def test_a_study_that_cannot_be_made_leaves_no_folder(tmp_path, given, message):
     ("given", "message"),
     [
         ({"learners": {"tree": Slow()}}, "Learner 'tree' of the study is .* Give it another name"),
-        ({"tables": {"two": small_tables()["three"]}}, "Table 'two' is not the one"),
+        ({"tables": {"two": small_tables()["three"]}}, "Table 'two' is not the table of this name"),
         ({"test_size": 0.3}, "has test_size=0.5, and this one 0.3. Use another folder"),
     ],
 )
-def test_a_folder_is_of_one_study(tmp_path, given, message):
+def test_a_folder_holds_only_one_study(tmp_path, given, message):
     small_study(tmp_path).close()
     with pytest.raises(ValueError, match=message):
         small_study(tmp_path, **given)
 
 
-def test_a_study_of_numbers_and_classes_runs_each_learner_where_it_can():
+def test_a_study_of_both_tasks_runs_each_learner_on_the_tables_of_its_task():
     tables = small_tables() | {"diabetes": load_diabetes(return_X_y=True)}
     tables["diabetes"] = (*tables["diabetes"], "regression")
     study = Study(["tree", "c45"], tables, resamples=1, cv=None).run()
     assert not study.store.failures()
-    of_numbers = study.compare("neg_root_mean_squared_error")
-    assert of_numbers.tables == ("diabetes",) and of_numbers.learners == ("tree",)
+    regression = study.compare("neg_root_mean_squared_error")
+    assert regression.tables == ("diabetes",) and regression.learners == ("tree",)
     assert study.compare("accuracy").learners == ("tree", "c45")
     with pytest.raises(ValueError, match="Name a metric"):
         study.compare()
 
 
-def test_numbers_are_compared_in_standard_deviations_of_y():
+def test_regression_scores_are_compared_in_standard_deviations_of_y():
     X = np.random.default_rng(0).normal(size=(60, 3))
     y = X[:, 0] + 0.5 * X[:, 1]
     learners = {"stump": DecisionStumpRegressor(), "tree": DecisionTreeRegressor(max_depth=4)}
@@ -356,12 +357,12 @@ def test_numbers_are_compared_in_standard_deviations_of_y():
     assert study.compare("r2").measure == "R2"
 
 
-def test_where_no_cell_has_finished_there_is_nothing_to_compare():
+def test_compare_without_finished_cells_raises():
     with pytest.raises(ValueError, match="There is nothing to compare by 'accuracy': no cell of a table"):
         small_study().compare("accuracy")
 
 
-def test_a_study_that_goes_on_may_have_metrics_for_the_tables_that_it_had(tmp_path):
+def test_a_resumed_study_may_have_metrics_for_its_earlier_tables(tmp_path):
     numbers = (*load_diabetes(return_X_y=True), "regression")
     small_study(tmp_path, learners=["tree"], tables={"diabetes": numbers}).close()
     study = small_study(tmp_path, learners=["tree"], scoring=["accuracy", "neg_root_mean_squared_error"])
@@ -370,7 +371,7 @@ def test_a_study_that_goes_on_may_have_metrics_for_the_tables_that_it_had(tmp_pa
 
 def test_tables_that_a_learner_has_not_finished_are_left_out_with_the_reason():
     study = small_study().run()
-    study.store.ask("UPDATE cells SET error = 'E: e' WHERE learner = 'tree' AND table_name = 'two'")
+    study.store.query("UPDATE cells SET error = 'E: e' WHERE learner = 'tree' AND table_name = 'two'")
     compared = study.compare("accuracy")
     assert compared.tables == ("three",) and compared.left_out == {"two": "not finished by tree"}
 
@@ -384,7 +385,7 @@ def test_resampled_t_is_over_the_resamples_of_each_table():
 @pytest.mark.parametrize(
     ("backend", "kind"), [("pandas", pd.DataFrame), ("polars", pl.DataFrame), ("pyarrow", pa.Table)]
 )
-def test_results_come_as_the_frame_that_is_asked_for(backend, kind):
+def test_results_are_a_frame_of_the_requested_library(backend, kind):
     assert isinstance(small_study().run().results(backend), kind)
 
 
@@ -397,14 +398,14 @@ def test_frames_with_categories_and_missing_values_are_tables_too():
 
 
 @pytest.mark.parametrize("resample", range(3))
-def test_a_resample_judges_on_half_of_each_class_and_learns_every_class(resample):
+def test_a_resample_tests_on_half_of_each_class_and_trains_on_every_class(resample):
     y = np.repeat([0, 1, 2, 3], [10, 7, 2, 1])
     masks = [drawn_share(y, 0.5, np.random.default_rng(seed)) for seed in (resample, resample + 1)]
     assert np.bincount(y, weights=masks[0]).tolist() == [5, 3, 1, 0]
     assert not np.array_equal(*masks)
 
 
-def test_every_learner_of_the_registry_fits_the_tasks_that_it_is_for():
+def test_every_learner_of_the_registry_can_be_made_for_its_tasks():
     X, y = load_iris(return_X_y=True)
     heavy = {"auto", "catboost", "lightgbm", "xgboost"}
     for name in known_learners().keys() - heavy:
@@ -424,7 +425,7 @@ def test_every_learner_of_the_registry_fits_the_tasks_that_it_is_for():
         ({"learners": [("a", 3)]}, "A learner is a short name"),
         ({"tables": {"a": 3}}, "Table 'a': it must be"),
         ({"tables": {"a": ([[1.0]] * 9, [1] * 9)}}, "Table 'a' has one class, 1"),
-        ({"tables": {"a": ([[1.0], [2.0]], [0, 1])}}, "2 rows, which are too few"),
+        ({"tables": {"a": ([[1.0], [2.0]], [0, 1])}}, "2 rows. It needs at least 4"),
         ({"tables": {"a": ([[1.0]], [0, 1])}}, "Table 'a': "),
         ({"tables": [3]}, "tables must be a dict"),
         ({"resamples": 0}, "resamples must be"),
@@ -447,13 +448,13 @@ def test_every_learner_of_the_registry_fits_the_tasks_that_it_is_for():
         ({"memory_limit": "a"}, "memory_limit must be"),
     ],
 )
-def test_bad_input_is_told_in_one_line_before_any_work(given, message):
+def test_bad_input_raises_an_error_of_one_line_before_any_work(given, message):
     with pytest.raises(ValueError, match=message) as raised:
         small_study(**given)
     assert "\n" not in str(raised.value)
 
 
-def test_a_rule_that_cannot_be_added_is_told():
+def test_add_rule_raises_for_a_rule_or_members_that_do_not_suit():
     study = small_study(cv=None).run()
     for rule, message in (("cawpe", "its cv is None"), ("dynamic", "looks at the rows")):
         with pytest.raises(ValueError, match=message):
@@ -465,12 +466,12 @@ def test_a_rule_that_cannot_be_added_is_told():
 
 
 @pytest.mark.parametrize("learners", [[], ["tree", "tree"]])
-def test_learners_are_compared_that_are_there_once(learners):
-    with pytest.raises(ValueError, match="learners must be names that are there once, or None"):
+def test_compare_raises_without_learners_or_with_repeated_ones(learners):
+    with pytest.raises(ValueError, match="learners must be names without repetition, or None"):
         small_study(cv=None).run().compare("accuracy", learners=learners)
 
 
-def test_what_is_no_study_is_told(tmp_path):
+def test_opening_a_folder_or_file_that_is_not_a_study_raises(tmp_path):
     with pytest.raises(FileNotFoundError, match="no study in the folder"):
         Study.open(tmp_path)
     (tmp_path / "study.sqlite").write_bytes(b"something else" * 100)
@@ -478,7 +479,7 @@ def test_what_is_no_study_is_told(tmp_path):
         Study.open(tmp_path)
 
 
-def test_a_store_of_a_newer_version_is_refused(tmp_path):
+def test_a_store_of_a_newer_version_raises(tmp_path):
     small_study(tmp_path).close()
     with sqlite3.connect(tmp_path / "study.sqlite") as connection:
         connection.execute("UPDATE facts SET value = '99' WHERE name = 'version'")
@@ -487,17 +488,15 @@ def test_a_store_of_a_newer_version_is_refused(tmp_path):
         Study.open(tmp_path)
 
 
-def test_a_full_disk_is_told_as_one_and_what_was_kept_stays(tmp_path):
+def test_a_full_disk_raises_an_error_and_loses_nothing(tmp_path):
     study = small_study(tmp_path).run()
     before = content(study)
-    study.store.ask("PRAGMA max_page_count = 1")
+    study.store.query("PRAGMA max_page_count = 1")
     with pytest.raises(OSError, match="disk is full"):
         study.store.set_fact("note", "x" * 1_000_000)
     assert content(study) == before
 
 
-def test_an_estimator_that_is_neither_is_no_learner():
-    from sklearn.decomposition import PCA
-
+def test_a_learner_that_is_neither_classifier_nor_regressor_raises():
     with pytest.raises(ValueError, match="neither a classifier nor a regressor"):
         learners_of([("axes", PCA())])

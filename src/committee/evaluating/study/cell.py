@@ -1,12 +1,12 @@
-"""A cell of a study: one learner, one table, one resample.
+"""Run a cell of a study: one learner on one resample of one table.
 
-In: a table, an estimator, a mask of the rows that are judged on. Out: votes on these rows, by a model that
-has seen all others; and, if they are wanted, honest votes on the others, out of fold or out of bag. What a
-fit raises is an outcome like any other.
+In: a table, an estimator and a mask of the test rows. Out: votes on the test rows by a model fitted on all
+other rows and, on request, honest votes on the training rows, out of fold or out of bag. An exception is
+stored as an outcome.
 
-A cell with a limit of time or memory runs in a process of its own, which can be ended. The process stays for
-the next cells of the same thread, so that its start is paid once, and is ended when a cell takes too long. It
-ends by itself when the process that started it is gone, `kill -9` included.
+A cell with a limit of time or memory runs in a separate process. The process is reused by the next cells of
+the same thread, and ended when a cell takes too long. It also ends when its parent process ends, even by
+`kill -9`.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ from committee.table.schema import take_rows
 from committee.votes.folds import drawn_folds
 from committee.votes.vote_arrays import dtype_of
 
-# A thread that is asked to stop notices after so long.
-SECONDS_BETWEEN_LOOKS = 0.2
+# How long it takes at most until a thread notices that it should stop.
+SECONDS_BETWEEN_CHECKS = 0.2
 _of_thread = threading.local()
 
 
 @dataclass(frozen=True, order=True)
-class Cell:
-    """Where an outcome belongs.
+class StudyCell:
+    """One learner on one resample of one table.
 
     Parameters
     ----------
@@ -60,22 +60,22 @@ class Cell:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What came of a cell: votes, or an error.
+    """The result of a cell: votes, or an error.
 
     Parameters
     ----------
     votes : ndarray of shape (n_test_rows, n_outputs), or None
     honest_votes : ndarray of shape (n_train_rows, n_outputs), or None
-        NaN in rows that nobody honest has voted on, as trees that have all seen a row.
+        NaN in rows without an honest vote, such as rows that are in the bags of all trees.
     fit_seconds, predict_seconds : float
-        How long the fit on all rows took, and the votes on those that are judged on. The fit of a rule that
-        learns has the honest votes of its members in it.
+        The times of the fit on all training rows and of the votes on the test rows. The fit of a rule that
+        learns includes the honest votes of its members.
     seconds : float
-        How long all of the cell took, the honest votes included.
+        The time of the whole cell, including the honest votes.
     error : str or None
-        The type of the error and what it says.
+        The type of the error and its message.
     trace : str or None
-        Where it comes from.
+        The traceback.
     """
 
     votes: np.ndarray | None = None
@@ -88,14 +88,14 @@ class Outcome:
 
     @classmethod
     def failed(cls, error: BaseException) -> Outcome:
-        """The outcome of a cell that raised."""
-        told = " ".join(f"{type(error).__name__}: {error}".split())
-        return cls(error=told, trace="".join(traceback.format_exception(error)).rstrip())
+        """Return the outcome of a cell that raised an error."""
+        return cls(error=one_line(error), trace="".join(traceback.format_exception(error)).rstrip())
 
     def after(self, others: Sequence[tuple[float, float, float]], *, with_folds: bool) -> Outcome:
-        """The outcome with the seconds of the cells that it was made from: of fits, of votes and of all.
+        """Add the times of other cells: of their fits, of their votes, and of the whole cells.
 
-        With folds, their honest votes were needed for the fit: all but the votes on new rows is part of it.
+        With folds, the fit needed the honest votes of these cells, so it includes all but the votes on test
+        rows.
         """
         fit, predict, whole = (sum(each) for each in zip(*others, strict=True))
         return replace(
@@ -106,21 +106,26 @@ class Outcome:
         )
 
 
+def one_line(error: BaseException) -> str:
+    """Return the type and the message of an error in one line."""
+    return " ".join(f"{type(error).__name__}: {error}".split())
+
+
 def run_cell(
-    training: TrainingSet, cell: Cell, estimator: object, is_test: np.ndarray, cv: int | None
+    training: TrainingSet, cell: StudyCell, estimator: object, is_test: np.ndarray, cv: int | None
 ) -> Outcome:
-    """Fit a learner on one resample of a table, and let it vote.
+    """Fit a learner on one resample of a table, and return its votes.
 
     Parameters
     ----------
     training : TrainingSet
         The whole table.
-    cell : Cell
-        Its names and number are what all draws depend on.
+    cell : StudyCell
+        The random numbers depend on its resample and names alone.
     estimator : estimator
     is_test : ndarray of bool of shape (n_rows,)
     cv : int, splitter or None
-        The folds of honest votes. None: there are none.
+        The folds of honest votes. None makes no honest votes.
 
     Returns
     -------
@@ -129,16 +134,17 @@ def run_cell(
     began = time.perf_counter()
     try:
         member = seeded_by_name(Member(cell.learner, estimator), cell.resample)
-        found = asked(
-            rows_of(training, ~is_test), take_rows(training.X, np.flatnonzero(is_test)), member, cell, cv
-        )
+        X_test = take_rows(training.X, np.flatnonzero(is_test))
+        found = fit_and_vote(rows_of(training, ~is_test), X_test, member, cell, cv)
         return replace(found, seconds=time.perf_counter() - began)
     except Exception as error:
         return Outcome.failed(error)
 
 
-def asked(training: TrainingSet, X_test: TableLike, member: Member, cell: Cell, cv: int | None) -> Outcome:
-    """The votes of a member that learns from all rows of a training."""
+def fit_and_vote(
+    training: TrainingSet, X_test: TableLike, member: Member, cell: StudyCell, cv: int | None
+) -> Outcome:
+    """Fit a member on a training set, and return its votes on test rows."""
     uses_bags = cv is not None and has_bags(member.estimator)
     began = time.perf_counter()
     if uses_bags:
@@ -165,7 +171,7 @@ def asked(training: TrainingSet, X_test: TableLike, member: Member, cell: Cell, 
 
 
 def rows_of(training: TrainingSet, is_wanted: np.ndarray) -> TrainingSet:
-    """Some rows of a training, with all its classes."""
+    """Return some rows of a training set, with all its classes."""
     rows = np.flatnonzero(is_wanted)
     return replace(
         training, X=take_rows(training.X, rows), y=training.y[rows], answers=training.answers[rows]
@@ -174,14 +180,14 @@ def rows_of(training: TrainingSet, is_wanted: np.ndarray) -> TrainingSet:
 
 @dataclass(frozen=True)
 class Limits:
-    """What a cell may take.
+    """The limits of a cell.
 
     Parameters
     ----------
     seconds : float or None, default=None
-        For all fits of the cell and its votes.
+        The time of all fits and votes of the cell.
     n_bytes : int or None, default=None
-        Of memory, beside the table. Only Linux can hold a process to it.
+        The memory besides the table. Only Linux can limit it.
     """
 
     seconds: float | None = None
@@ -193,84 +199,83 @@ class Limits:
         if self.n_bytes is not None and not (is_integer(self.n_bytes) and self.n_bytes >= 1):
             raise ValueError(f"memory_limit must be a number of bytes >= 1, or None. Got {self.n_bytes!r}.")
         if self.n_bytes is not None and sys.platform != "linux":
-            raise ValueError("memory_limit needs Linux: no other system holds a process to it. Leave it out.")
+            raise ValueError("memory_limit needs Linux. Set it to None.")
 
     @property
     def are_set(self) -> bool:
-        """Whether there is any."""
+        """Whether there is a limit."""
         return self.seconds is not None or self.n_bytes is not None
 
 
 class TimeLimitError(Exception):
-    """A cell has taken longer than it may."""
+    """A cell exceeded its time limit."""
 
 
-def run_within(limits: Limits, key: str, training: TrainingSet, cell: Cell, *arguments: Any) -> Outcome:
+def run_within(limits: Limits, key: str, training: TrainingSet, cell: StudyCell, *arguments: Any) -> Outcome:
     """Run a cell in another process, and end it if it takes too long.
 
     Parameters
     ----------
     limits : Limits
     key : str
-        The fingerprint of the table, which is sent to the process once.
+        The fingerprint of the table. The table is sent to the process once.
     training, cell, *arguments : see `run_cell`
 
     Returns
     -------
     Outcome
     """
-    bench = getattr(_of_thread, "bench", None) or Bench()
-    _of_thread.bench = bench
+    if not hasattr(_of_thread, "process"):
+        _of_thread.process = CellProcess()
     try:
-        return bench.run(limits, key, training, cell, *arguments)
+        outcome: Outcome = _of_thread.process.run(limits, key, training, cell, *arguments)
+        return outcome
     except Exception as error:
         return Outcome.failed(error)
 
 
 def end_process() -> None:
-    """End the process of this thread, if it has one."""
-    bench = getattr(_of_thread, "bench", None)
-    if bench is not None:
-        bench.end()
+    """End the process of this thread, if there is one."""
+    if hasattr(_of_thread, "process"):
+        _of_thread.process.end()
 
 
-class Bench:
-    """A process for the cells of one thread, and the table that it knows."""
+class CellProcess:
+    """A process for the cells of one thread, and the table that it has received."""
 
     def __init__(self) -> None:
         self._runner: Runner | None = None
         self._key = ""
         self._handle: Any = None
 
-    def run(self, limits: Limits, key: str, training: TrainingSet, cell: Cell, *arguments: Any) -> Outcome:
-        """Run a cell here."""
+    def run(
+        self, limits: Limits, key: str, training: TrainingSet, cell: StudyCell, *arguments: Any
+    ) -> Outcome:
+        """Run a cell in the process."""
         if self._runner is None:
             self._runner = running.runner("processes", 1)
         if key != self._key:
             self._key, self._handle = key, self._runner.put(training)
-            # What a process takes to begin, to import and to open the table is not the cell's.
+            # The time limit of a cell does not include the start of the process, imports and the table.
             self._wait(self._runner.submit(begin, self._handle, *arguments), None, cell)
         given = limits.n_bytes, self._handle, cell, *arguments
-        outcome: Outcome = self._wait(
-            self._runner.submit(run_in_memory, *given, name=str(cell)), limits.seconds, cell
-        )
+        task = self._runner.submit(run_in_memory, *given, name=str(cell))
+        outcome: Outcome = self._wait(task, limits.seconds, cell)
         return outcome
 
-    def _wait(self, task: Task, seconds: float | None, cell: Cell) -> Any:
-        """The result of a task, which may take some seconds. Whatever ends the waiting ends the process."""
+    def _wait(self, task: Task, seconds: float | None, cell: StudyCell) -> Any:
+        """Return the result of a task within a time limit. Every error ends the process."""
         assert self._runner is not None
         left = math.inf if seconds is None else seconds
         deadline = time.monotonic() + left
-        is_over = False
         try:
-            while self._runner.first_completed([task], min(SECONDS_BETWEEN_LOOKS, left)) is None:
+            while self._runner.first_completed([task], min(SECONDS_BETWEEN_CHECKS, left)) is None:
                 left = deadline - time.monotonic()
                 if left <= 0:
                     raise TimeLimitError(f"{cell} took longer than {seconds:g} s.")
-            is_over = True
-        finally:
-            if not is_over:
-                self.end()
+        except BaseException:
+            self.end()
+            raise
         return task.result()
 
     def end(self) -> None:
@@ -281,11 +286,11 @@ class Bench:
 
 
 def begin(*given: object) -> None:
-    """Nothing: a process that has called it has begun, and has imported what it was given."""
+    """Do nothing, so that a process starts and imports the classes of its arguments."""
 
 
-def run_in_memory(n_bytes: int | None, training: TrainingSet, cell: Cell, *arguments: Any) -> Outcome:
-    """Run a cell in this process, which may take so much memory more than it has."""
+def run_in_memory(n_bytes: int | None, training: TrainingSet, cell: StudyCell, *arguments: Any) -> Outcome:
+    """Run a cell in this process, which may allocate at most `n_bytes` more memory."""
     if n_bytes is None:
         return run_cell(training, cell, *arguments)
     import resource
@@ -297,21 +302,21 @@ def run_in_memory(n_bytes: int | None, training: TrainingSet, cell: Cell, *argum
     finally:
         resource.setrlimit(resource.RLIMIT_DATA, before)
     if outcome.error is not None and outcome.error.startswith(("MemoryError", "_ArrayMemoryError")):
-        told = f"MemoryError: {cell} takes more than {n_bytes / 1e6:.0f} MB of memory."
-        return Outcome(error=told, trace=outcome.trace)
+        message = f"MemoryError: {cell} takes more than {n_bytes / 1e6:.0f} MB of memory."
+        return Outcome(error=message, trace=outcome.trace)
     return outcome
 
 
 def data_bytes() -> int:
-    """What this process has taken of the memory that a limit counts."""
+    """Return the memory of this process that a limit counts."""
     for line in Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines():
         if line.startswith("VmData:"):
             return int(line.split()[1]) * 1024
-    raise OSError("/proc/self/status does not tell VmData, so memory_limit cannot be held.")
+    raise OSError("/proc/self/status has no line VmData, which memory_limit needs. Set it to None.")
 
 
 def outcome_of(task: Task) -> Outcome:
-    """What came of the task of a cell: a worker that has died is a failure of its cell."""
+    """Return the outcome of the task of a cell. A worker that died is a failure of its cell."""
     error = task.exception()
     if error is None:
         outcome: Outcome = task.result()

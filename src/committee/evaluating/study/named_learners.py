@@ -1,7 +1,7 @@
-"""Learners by short names, for studies: `rf`, `rotf`, `cawpe`, `xgboost`. A line for each.
+"""Learners by short names, for studies: `rf`, `rotf`, `cawpe`, `xgboost`.
 
-Ours are as they come. Those of other libraries see the table as `TableEncoder` makes it a matrix, and are
-there where they are installed.
+Our own learners have their default parameters. Those of other libraries get the matrix that `TableEncoder`
+makes of the table, and are available if the library is installed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SUFFIXES = {"classification": "Classifier", "regression": "Regressor"}
 TASKS = tuple(SUFFIXES)
 # Learners of libraries of the same name, which may not be installed.
 LIBRARIES = ("xgboost", "lightgbm", "catboost")
-# From a task to an estimator; None if there is none for the task.
+# A function of a task that returns an estimator; None if there is none for the task.
 Make = Callable[[str], Any]
 
 
@@ -39,14 +39,14 @@ class Learner:
     ----------
     name : str
     estimators : dict of str to estimator
-        By task; one of them may be missing.
+        By task. At least one task is present.
     """
 
     name: str
     estimators: Mapping[str, Any]
 
     def recipe(self, task: str) -> str:
-        """What it is made of, as text."""
+        """Return its classes and parameters as text."""
         return recipe_of(Member(self.name, self.estimators[task]))
 
 
@@ -61,19 +61,19 @@ def ours(module: str, prefix: str) -> Make:
 
 
 def of_portfolio(make: Callable[[Size], Any], tasks: tuple[str, ...] = TASKS) -> Make:
-    """A member of the automatic committee that is the same for all sizes of tables."""
+    """Make a member of the automatic committee that does not depend on the size of the table."""
     return lambda task: make(Size(task, 1000, 10, 2)) if task in tasks else None
 
 
-def machine(task: str) -> Any:
-    """A support vector machine, whose scores are calibrated in folds."""
+def support_vector_machine(task: str) -> Any:
+    """Make a support vector machine, whose scores are calibrated in folds."""
     if task == "regression":
         return portfolio.machine(Size(task, 1000, 10, 1))
     return encoded(CalibratedClassifierCV(SVC(C=2.0), ensemble=False), scaling="robust")
 
 
 def perceptron(task: str) -> Any:
-    """A perceptron as it comes, with more steps."""
+    """Make a perceptron with more iterations than the default."""
     if task == "classification":
         return encoded(MLPClassifier(max_iter=500), scaling="robust")
     return encoded(with_scaled_target(MLPRegressor(max_iter=500)), scaling="robust")
@@ -84,13 +84,13 @@ def sklearn_ensemble(prefix: str) -> Make:
     return lambda task: encoded(getattr(ensemble, prefix + SUFFIXES[task])())
 
 
-def foreign(library: str, prefix: str, **parameters: object) -> Make:
-    """The booster of a library that may not be installed."""
+def other_booster(library: str, prefix: str, **parameters: object) -> Make:
+    """Make the booster of a library that may not be installed."""
     return of_portfolio(portfolio.other_booster(library, prefix, **parameters))
 
 
 CLASSES = ("classification",)
-# The meaning, and how it is made.
+# The meaning of each name, and the function that makes the learner.
 LEARNERS: Mapping[str, tuple[str, Make]] = {
     "rf": ("random forest", ours("sampling", "RandomForest")),
     "et": ("extra-trees", ours("sampling", "ExtraTrees")),
@@ -115,30 +115,30 @@ LEARNERS: Mapping[str, tuple[str, Make]] = {
     "auto": ("the automatic committee", ours("automatic", "Committee")),
     "linear": ("logistic or ridge regression", of_portfolio(portfolio.linear(1.0))),
     "knn": ("15 nearest neighbours, by distance", of_portfolio(portfolio.neighbours)),
-    "svm": ("a support vector machine, calibrated", machine),
+    "svm": ("a support vector machine, calibrated", support_vector_machine),
     "mlp": ("a perceptron with one layer of 100", perceptron),
     "bayes": ("naive Bayes", of_portfolio(portfolio.bayes, CLASSES)),
     "lda": ("linear discriminant analysis", of_portfolio(portfolio.discriminant, CLASSES)),
     "sklearn_rf": ("scikit-learn's random forest", sklearn_ensemble("RandomForest")),
     "sklearn_hist": ("scikit-learn's histogram boosting", sklearn_ensemble("HistGradientBoosting")),
-    "xgboost": ("XGBoost", foreign("xgboost", "XGB", n_jobs=1)),
-    "lightgbm": ("LightGBM", foreign("lightgbm", "LGBM", n_jobs=1, verbose=-1)),
-    "catboost": ("CatBoost", foreign("catboost", "CatBoost", thread_count=1, verbose=False)),
+    "xgboost": ("XGBoost", other_booster("xgboost", "XGB", n_jobs=1)),
+    "lightgbm": ("LightGBM", other_booster("lightgbm", "LGBM", n_jobs=1, verbose=-1)),
+    "catboost": ("CatBoost", other_booster("catboost", "CatBoost", thread_count=1, verbose=False)),
 }
 
 
 def known_learners() -> dict[str, str]:
-    """The learners that can be named here, with a line for each.
+    """Return the learners that are available by name, with a description of each.
 
     Examples
     --------
     >>> known_learners()["rf"]
     'random forest'
     """
-    return {name: meaning for name, (meaning, make) in LEARNERS.items() if is_here(name, make)}
+    return {name: meaning for name, (meaning, make) in LEARNERS.items() if is_available(name, make)}
 
 
-def is_here(name: str, make: Make) -> bool:
+def is_available(name: str, make: Make) -> bool:
     """Return whether a learner can be made."""
     if name in LIBRARIES:
         return importlib.util.find_spec(name) is not None
@@ -146,7 +146,7 @@ def is_here(name: str, make: Make) -> bool:
 
 
 def learner_named(name: str) -> Learner:
-    """A learner by its short name.
+    """Make a learner by its short name.
 
     Examples
     --------
@@ -165,12 +165,12 @@ def learner_named(name: str) -> Learner:
 
 
 def learners_of(given: Iterable[object] | Mapping[str, object]) -> list[Learner]:
-    """The learners that a user gives.
+    """Return the learners that a user passes.
 
     Parameters
     ----------
     given : iterable of str or (str, estimator), or mapping of str to estimator
-        Short names, or estimators with names of their own.
+        Short names, or estimators with their names.
 
     Returns
     -------
@@ -189,12 +189,12 @@ def learners_of(given: Iterable[object] | Mapping[str, object]) -> list[Learner]
     names = [each.name for each in found]
     for name in names:
         if names.count(name) > 1:
-            raise ValueError(f"Two learners are named {name!r}. Give each a name of its own.")
+            raise ValueError(f"Two learners are named {name!r}. Give each another name.")
     return found
 
 
 def learner_of(pair: Any) -> Learner:
-    """A learner of a name and an estimator."""
+    """Make a learner from a name and an estimator."""
     is_pair = isinstance(pair, tuple | list) and len(pair) == 2 and isinstance(pair[0], str) and pair[0]
     if not is_pair or not hasattr(pair[1], "fit") or isinstance(pair[1], type):
         raise ValueError(f"A learner is a short name, or a pair (name, estimator). Got {pair!r}.")

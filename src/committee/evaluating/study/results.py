@@ -1,4 +1,4 @@
-"""What a store tells: scores of cells, a tidy frame of them, and comparisons by one metric."""
+"""Compute the results of a study from its store: scores of cells, a tidy frame, and comparisons."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from committee.evaluating.comparison import Comparison, listed
-from committee.evaluating.study.cell import Cell
+from committee.evaluating.study.cell import StudyCell, one_line
 from committee.evaluating.study.store import Store, TableRecord
 from committee.metrics.metric_table import USUAL as USUAL_METRICS
 from committee.metrics.metric_table import Metric
@@ -20,9 +20,9 @@ from committee.metrics.scoring import check_scoring, metric_of, name_of, task_of
 from committee.votes.vote_arrays import as_shares
 
 BACKENDS = ("pandas", "polars", "pyarrow")
-# What scores are in, over many tables, by the power of the unit of y that they are in on one.
+# The unit of scores over many tables, by the power of the unit of y that they have on one table.
 UNITS = {0: "", 1: "deviations of y", 2: "variances of y"}
-# The metrics of a study that names none.
+# The metrics of a study with `scoring=None`.
 USUAL = {
     "classification": (
         "accuracy",
@@ -36,26 +36,26 @@ USUAL = {
 
 
 def metrics_for(scoring: Iterable[object] | None, table: TableRecord) -> list[Metric]:
-    """The metrics that are for the task of a table, each with a name of its own."""
+    """Return the metrics for the task of a table, and raise if two have the same name."""
     wanted = USUAL[table.task] if scoring is None else scoring
     found = [
         metric_of(each, table.n_outputs, classes_of(table)) for each in wanted if is_for(each, table.task)
     ]
     for name, number in Counter(each.name for each in found).items():
         if number > 1:
-            raise ValueError(f"Two metrics are named {name!r}. Name each once, and functions by other names.")
+            raise ValueError(f"Two metrics are named {name!r}. Pass each once, and rename functions.")
     return found
 
 
 def check_metrics(scoring: Iterable[object] | None, tables: Iterable[TableRecord]) -> None:
-    """Raise if a metric is unknown, does not judge decisions, or is for none of the tables."""
-    some = list(tables)
-    for table in some:
+    """Raise if a metric is unknown, cannot score decisions, or is for none of the tables."""
+    tasks = set()
+    for table in tables:
+        tasks.add(table.task)
         metrics_for(scoring, table)
         for each in scoring or ():
             if is_for(each, table.task):
                 check_scoring(each, table.n_outputs, classes_of(table))
-    tasks = {table.task for table in some}
     for each in scoring or ():
         if tasks and not any(is_for(each, task) for task in tasks):
             usual = ", ".join(name for task in sorted(tasks) for name in USUAL[task])
@@ -68,7 +68,7 @@ def classes_of(table: TableRecord) -> np.ndarray | None:
 
 
 def names_of(scoring: Iterable[object] | None) -> list[str] | None:
-    """Return the metrics that can be found again by their names; None if there are none."""
+    """Return the names of the metrics that have one; None if none has."""
     return [name for name in map(name_of, scoring or ()) if name is not None] or None
 
 
@@ -78,7 +78,7 @@ def is_for(scoring: object, task: str) -> bool:
 
 
 def scores_of(votes: np.ndarray, y: np.ndarray, metrics: Iterable[Metric]) -> list[tuple[str, float]]:
-    """The scores of votes; NaN where a metric has no value for them."""
+    """Return the scores of votes by each metric; NaN where a metric has no value for them."""
     decision = votes.astype(np.float64)
     if decision.shape[1] > 1:
         decision = as_shares(decision, 1e-6)
@@ -90,13 +90,12 @@ def scores_of(votes: np.ndarray, y: np.ndarray, metrics: Iterable[Metric]) -> li
         except NoValueError:
             found.append((metric.name, float("nan")))
         except Exception as error:
-            told = " ".join(f"{type(error).__name__}: {error}".split())
-            raise ValueError(f"The metric {metric.name} fails. {told}") from error
+            raise ValueError(f"The metric {metric.name} fails. {one_line(error)}") from error
     return found
 
 
 class Results:
-    """What there is to be known of the cells of a store, and computed from their votes.
+    """The scores of the finished cells of a store, as stored or computed from their votes.
 
     Parameters
     ----------
@@ -109,12 +108,12 @@ class Results:
         self.tables = store.tables()
         self.finished = store.finished()
         self._masks: dict[tuple[str, int], np.ndarray] = {}
-        self._of_table: dict[str, list[Cell]] = {name: [] for name in self.tables}
+        self._of_table: dict[str, list[StudyCell]] = {name: [] for name in self.tables}
         for cell in self.finished:
             self._of_table[cell.table].append(cell)
 
-    def test_rows(self, cell: Cell) -> np.ndarray:
-        """A mask of the rows that a cell is judged on."""
+    def test_rows(self, cell: StudyCell) -> np.ndarray:
+        """Return the mask of the test rows of a cell."""
         place = cell.table, cell.resample
         if place not in self._masks:
             found = self.store.split(*place, self.tables[cell.table].n_rows)
@@ -122,10 +121,10 @@ class Results:
             self._masks[place] = found
         return self._masks[place]
 
-    def scores(self, scoring: Sequence[object] | None = None) -> dict[tuple[Cell, str], float]:
-        """The scores of all finished cells. Those that are not known yet are computed.
+    def scores(self, scoring: Sequence[object] | None = None) -> dict[tuple[StudyCell, str], float]:
+        """Return the scores of all finished cells, and compute and store the missing ones.
 
-        They are kept, but for those of functions: another function may have the same name.
+        Scores of functions are not stored, because another function may have the same name.
         """
         wanted = self.scoring if scoring is None else scoring
         kept = self.store.scores()
@@ -146,7 +145,7 @@ class Results:
         return found
 
     def columns(self) -> dict[str, list[object]]:
-        """A row for each finished cell and metric, as columns."""
+        """Return columns with a row for each finished cell and metric."""
         names = ("learner", "table", "task", "resample", "scoring", "score", "fit_seconds", "predict_seconds")
         rows = [
             (
@@ -158,7 +157,7 @@ class Results:
         return {name: [row[place] for row in rows] for place, name in enumerate(names)}
 
     def compare(self, scoring: object, learners: Sequence[str] | None) -> Comparison:
-        """Compare learners by one metric on the tables that all of them have results on."""
+        """Compare learners by one metric on the tables that all of them have finished."""
         if scoring is None:
             scoring = self._default_metric()
         tables = {name: table for name, table in self.tables.items() if is_for(scoring, table.task)}
@@ -189,7 +188,7 @@ class Results:
         reasons = {name: self._why_not(name, names, scores) for name, scores in runs.items()}
         used = [name for name, why in reasons.items() if why is None]
         means = [runs[name].mean(axis=0) for name in used]
-        seconds = [
+        fit_seconds = [
             np.mean([[self.finished[cell][0] for cell in row] for row in cells[name]], 0) for name in used
         ]
         masks = [self.test_rows(cells[name][0][0]) for name in used]
@@ -202,7 +201,7 @@ class Results:
             known.read(np.array(means).reshape(shape)),
             tuple(known.read(runs[name]) for name in used),
             tuple(float(is_test.sum() / (~is_test).sum()) for is_test in masks),
-            np.array(seconds).reshape(shape),
+            np.array(fit_seconds).reshape(shape),
             {name: why for name, why in reasons.items() if why is not None},
             tuple(float(tables[name].y.std() ** known.power) or 1.0 for name in used if known.power),
             UNITS[known.power],
@@ -210,7 +209,7 @@ class Results:
         )
 
     def tasks(self, learners: Sequence[str] | None) -> set[str]:
-        """Return the tasks that some learners have all finished cells of, or else those of the tables."""
+        """Return the tasks of the finished cells of some learners, or the tasks of all tables."""
         every = {table.task for table in self.tables.values()}
         found: dict[str, set[str]] = {}
         for cell in self.finished:
@@ -229,7 +228,7 @@ class Results:
         return USUAL[next(iter(tasks), "classification")][0]
 
     def _learners(self, task: str, learners: Sequence[str] | None) -> list[str]:
-        """The learners to be compared: all of a task if none are named."""
+        """Return the learners to compare: by default all of a task."""
         voted = {cell.learner for cell in self.finished if self.tables[cell.table].task == task}
         known = [name for name, of_task in self.store.recipes() if of_task == task and name in voted]
         if learners is None:
@@ -238,17 +237,17 @@ class Results:
             if name not in known:
                 raise ValueError(f"No learner {name!r} has votes. There are {', '.join(known)}.")
         if not learners or len(set(learners)) < len(learners):
-            raise ValueError(f"learners must be names that are there once, or None. Got {learners!r}.")
+            raise ValueError(f"learners must be names without repetition, or None. Got {learners!r}.")
         return list(learners)
 
-    def _shared_cells(self, table: str, learners: list[str]) -> list[list[Cell]]:
-        """For each resample that all learners have finished, their cells."""
+    def _shared_cells(self, table: str, learners: list[str]) -> list[list[StudyCell]]:
+        """Return the cells of each resample that all learners have finished."""
         numbers = sorted({cell.resample for cell in self._of_table[table]})
-        rows = [[Cell(number, table, learner) for learner in learners] for number in numbers]
+        rows = [[StudyCell(number, table, learner) for learner in learners] for number in numbers]
         return [row for row in rows if all(cell in self.finished for cell in row)]
 
     def _why_not(self, table: str, learners: list[str], scores: np.ndarray) -> str | None:
-        """Why a table is left out of a comparison; None if it is not."""
+        """Return why a table is left out of a comparison; None if it is not."""
         if len(scores) == 0:
             done = {cell.learner for cell in self._of_table[table]}
             missing = [name for name in learners if name not in done]
@@ -257,7 +256,7 @@ class Results:
 
 
 def frame_of(columns: dict[str, list[object]], backend: str | None) -> Any:
-    """Columns as a frame of a library.
+    """Make a frame of a library from columns.
 
     Parameters
     ----------

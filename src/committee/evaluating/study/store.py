@@ -1,18 +1,18 @@
-"""The store of a study: one SQLite file, to which every finished cell is written in one transaction.
+"""Store a study in one SQLite file. Every finished cell is written in one transaction.
 
-SQLite, because it comes with Python, survives `kill -9` and the loss of power, and lets several processes
-write at the same time; DuckDB would be one library more, and lets one process write. Votes are in it too,
-and not in Parquet files beside it: so a cell and its votes are there both or neither, a study is one file to
-copy, and two are merged cell by cell. What is kept are names, numbers and text. No code is run by opening a
-store.
+SQLite is part of Python, survives `kill -9` and power failures, and lets several processes write at the same
+time. DuckDB would be another dependency and lets only one process write. Votes are in the same file, not in
+Parquet files next to it, so that a cell and its votes are stored together or not at all, a study is one file
+to copy, and two studies are merged cell by cell. A store contains names, numbers and text. Opening it runs no
+code.
 
-    facts     what holds for all cells (test_size, cv), the metrics (scoring), and notes
+    facts     the settings of all cells (test_size, cv), the metrics (scoring), and notes
     learners  the recipe of each learner for each task: another recipe needs another name
     tables    the fingerprint, the classes and y of each table
-    splits    which rows a resample of a table judges on, a bit for each
-    cells     how each ended: seconds, or the error and its traceback
-    votes     those on the rows that are judged on (part "test") and the honest ones ("honest")
-    scores    by metric; what is not here is computed from the votes
+    splits    the test rows of each resample of a table, a bit for each row
+    cells     the times of each cell, or its error and traceback
+    votes     the votes on test rows (part "test") and the honest votes ("honest")
+    scores    by metric; missing scores are computed from the votes
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from typing import Any
 
 import numpy as np
 
-from committee.evaluating.study.cell import Cell, Outcome
+from committee.evaluating.study.cell import Outcome, StudyCell
 from committee.saving import DamagedFile
 
-# What must be the same in two stores that are merged.
+# The settings that must be equal in two stores to merge them.
 SETTINGS = ("test_size", "cv")
 FILE = "study.sqlite"
 VERSION = 1
@@ -54,7 +54,7 @@ CREATE TABLE IF NOT EXISTS scores (
     learner TEXT, table_name TEXT, resample INTEGER, metric TEXT, score REAL,
     PRIMARY KEY (learner, table_name, resample, metric));
 """
-# Several processes may run the same cell: what has finished is not lost by the failure of another.
+# Several processes may run the same cell: a failure in one does not overwrite a result of another.
 KEEP_CELL = """
 INSERT INTO cells VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (learner, table_name, resample) DO UPDATE SET
@@ -62,12 +62,12 @@ ON CONFLICT (learner, table_name, resample) DO UPDATE SET
     seconds = excluded.seconds, error = excluded.error, trace = excluded.trace
 WHERE cells.error NOTNULL
 """
-OF_CELL = "learner = ? AND table_name = ? AND resample = ?"
+VOTES_OF_CELL = "SELECT numbers FROM votes WHERE learner = ? AND table_name = ? AND resample = ? AND part = ?"
 
 
 @dataclass(frozen=True, eq=False)
 class TableRecord:
-    """What a store knows of a table.
+    """The record of a table in a store.
 
     Parameters
     ----------
@@ -94,29 +94,28 @@ class TableRecord:
 
     @property
     def dtype(self) -> np.dtype:
-        """That of votes."""
+        """The dtype of votes."""
         return np.dtype("<f8" if self.classes is None else "<f4")
 
 
 class Store:
-    """What a study has done so far.
+    """The results of a study so far.
 
     Parameters
     ----------
     folder : path or None
-        It is made if it is not there. None keeps all in memory.
+        Created if it does not exist. None keeps the store in memory.
     """
 
     def __init__(self, folder: Path | None) -> None:
         self.folder = folder
-        place = ":memory:"
+        self.place = ":memory:"
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
-            place = str(folder / FILE)
-        self.place = place
-        with speaking(place):
-            self._connection = sqlite3.connect(place, timeout=SECONDS_TO_WAIT, isolation_level=None)
-            # The log is written ahead, and is on the disk before a cell counts as finished.
+            self.place = str(folder / FILE)
+        with translated_errors(self.place):
+            self._connection = sqlite3.connect(self.place, timeout=SECONDS_TO_WAIT, isolation_level=None)
+            # The write-ahead log is on the disk before a cell counts as finished.
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute("PRAGMA synchronous = FULL")
             self._connection.executescript(TABLES)
@@ -124,7 +123,9 @@ class Store:
         if found is None:
             self.set_fact("version", VERSION)
         elif found != VERSION:
-            raise DamagedFile(f"{place} has version {found} of a study, and this committee reads {VERSION}.")
+            raise DamagedFile(
+                f"{self.place} has version {found} of a study, and this committee reads {VERSION}."
+            )
 
     def close(self) -> None:
         """Close the file."""
@@ -132,46 +133,46 @@ class Store:
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """All that is written within the block is there afterwards, or nothing of it."""
-        with speaking(self.place):
+        """Write either everything within the block or nothing."""
+        with translated_errors(self.place):
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self._connection
                 self._connection.execute("COMMIT")
             except BaseException:
-                # SQLite has rolled back by itself if the disk is full.
+                # SQLite rolls back on its own if the disk is full.
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
                 raise
 
-    def ask(self, text: str, *values: object) -> list[tuple[Any, ...]]:
-        """The rows that a question is answered with."""
-        with speaking(self.place):
+    def query(self, text: str, *values: object) -> list[tuple[Any, ...]]:
+        """Return the rows of a query."""
+        with translated_errors(self.place):
             return self._connection.execute(text, values).fetchall()
 
     def _write(self, text: str, *values: object) -> None:
-        """Run one statement in a transaction of its own."""
+        """Run one statement in its own transaction."""
         with self.transaction() as connection:
             connection.execute(text, values)
 
     # Facts, learners, tables
 
     def fact(self, name: str) -> Any:
-        """A fact; None if it is not known."""
-        found = self.ask("SELECT value FROM facts WHERE name = ?", name)
+        """Return a fact; None if it is not stored."""
+        found = self.query("SELECT value FROM facts WHERE name = ?", name)
         return json.loads(found[0][0]) if found else None
 
     def set_fact(self, name: str, value: object) -> None:
-        """Write a fact down, in place of what was known."""
+        """Store a fact, and replace the previous one."""
         self._write("INSERT OR REPLACE INTO facts VALUES (?, ?)", name, json.dumps(value))
 
     def recipes(self) -> dict[tuple[str, str], str]:
-        """The recipe of each learner for each task."""
-        rows = self.ask("SELECT name, task, recipe FROM learners ORDER BY rowid")
+        """Return the recipe of each learner for each task."""
+        rows = self.query("SELECT name, task, recipe FROM learners ORDER BY rowid")
         return {(name, task): recipe for name, task, recipe in rows}
 
     def add_learner(self, name: str, task: str, recipe: str) -> None:
-        """Write a learner down, or raise if its name is that of another."""
+        """Store a learner, and raise if another learner has its name."""
         known = self.recipes().get((name, task))
         if known is not None and known != recipe:
             raise ValueError(
@@ -180,9 +181,9 @@ class Store:
         self._write("INSERT OR IGNORE INTO learners VALUES (?, ?, ?)", name, task, recipe)
 
     def tables(self) -> dict[str, TableRecord]:
-        """All tables, by name."""
+        """Return all tables by name."""
         found = {}
-        for row in self.ask("SELECT * FROM tables ORDER BY rowid"):
+        for row in self.query("SELECT * FROM tables ORDER BY rowid"):
             name, fingerprint, task, n_rows, n_columns, written, numbers = row
             classes = None if written is None else json.loads(written)
             y = np.frombuffer(numbers, dtype="<f8" if classes is None else "<i4")
@@ -194,11 +195,11 @@ class Store:
         return found
 
     def add_table(self, table: TableRecord) -> None:
-        """Write a table down, or raise if its name is that of another."""
-        known = self.ask("SELECT fingerprint FROM tables WHERE name = ?", table.name)
+        """Store a table, and raise if another table has its name."""
+        known = self.query("SELECT fingerprint FROM tables WHERE name = ?", table.name)
         if known and known[0][0] != table.fingerprint:
             raise ValueError(
-                f"Table {table.name!r} is not the one that the study has results on. Give it another name."
+                f"Table {table.name!r} is not the table of this name in the study. Give it another name."
             )
         classes = None if table.classes is None else json.dumps(table.classes)
         y = table.y.astype("<f8" if table.classes is None else "<i4").tobytes()
@@ -206,8 +207,10 @@ class Store:
         self._write("INSERT OR IGNORE INTO tables VALUES (?, ?, ?, ?, ?, ?, ?)", *values)
 
     def split(self, table: str, resample: int, n_rows: int) -> np.ndarray | None:
-        """A mask of the rows that a resample judges on, if it is known."""
-        found = self.ask("SELECT is_test FROM splits WHERE table_name = ? AND resample = ?", table, resample)
+        """Return the mask of the test rows of a resample, if it is stored."""
+        found = self.query(
+            "SELECT is_test FROM splits WHERE table_name = ? AND resample = ?", table, resample
+        )
         if not found:
             return None
         bits = np.unpackbits(np.frombuffer(found[0][0], dtype=np.uint8))
@@ -216,18 +219,18 @@ class Store:
         return bits[:n_rows].astype(bool)
 
     def add_split(self, table: str, resample: int, is_test: np.ndarray) -> None:
-        """Write down which rows a resample judges on."""
+        """Store the test rows of a resample."""
         bits = np.packbits(is_test).tobytes()
         self._write("INSERT OR IGNORE INTO splits VALUES (?, ?, ?)", table, resample, bits)
 
     # Cells
 
     def keep(
-        self, cell: Cell, outcome: Outcome, scores: Iterable[tuple[str, float]], dtype: np.dtype
+        self, cell: StudyCell, outcome: Outcome, scores: Iterable[tuple[str, float]], dtype: np.dtype
     ) -> None:
-        """Write a cell down, with its votes and scores, in place of one that failed.
+        """Store a cell with its votes and scores, and replace a failed one.
 
-        A cell that has finished stays as it is, whatever came of it in another process.
+        A finished cell is never replaced, even if it failed in another process.
         """
         of_cell = cell.learner, cell.table, cell.resample
         seconds = outcome.fit_seconds, outcome.predict_seconds, outcome.seconds
@@ -243,36 +246,34 @@ class Store:
                     )
             write_scores(connection, cell, scores)
 
-    def add_scores(self, scores: Iterable[tuple[Cell, str, float]]) -> None:
-        """Write scores down that were computed from votes."""
+    def add_scores(self, scores: Iterable[tuple[StudyCell, str, float]]) -> None:
+        """Store scores that were computed from votes."""
         with self.transaction() as connection:
             for cell, metric, score in scores:
                 write_scores(connection, cell, [(metric, score)])
 
-    def finished(self) -> dict[Cell, tuple[float, float, float]]:
-        """The cells that have votes, with the seconds of the fit, of the votes, and of all of the cell."""
-        rows = self.ask(
+    def finished(self) -> dict[StudyCell, tuple[float, float, float]]:
+        """Return the cells with votes, and the seconds of the fit, of the votes, and of the whole cell."""
+        rows = self.query(
             "SELECT resample, table_name, learner, fit_seconds, predict_seconds, seconds FROM cells "
             "WHERE error ISNULL"
         )
-        return {Cell(*row[:3]): (row[3], row[4], row[5]) for row in rows}
+        return {StudyCell(*row[:3]): (row[3], row[4], row[5]) for row in rows}
 
-    def failures(self) -> dict[Cell, tuple[str, str]]:
-        """The cells that failed, with the error and its traceback."""
-        rows = self.ask("SELECT resample, table_name, learner, error, trace FROM cells WHERE error NOTNULL")
-        return {Cell(*row[:3]): (row[3], row[4]) for row in rows}
+    def failures(self) -> dict[StudyCell, tuple[str, str]]:
+        """Return the failed cells, with the error and its traceback."""
+        rows = self.query("SELECT resample, table_name, learner, error, trace FROM cells WHERE error NOTNULL")
+        return {StudyCell(*row[:3]): (row[3], row[4]) for row in rows}
 
-    def scores(self) -> dict[tuple[Cell, str], float]:
-        """All scores that are written down, by cell and metric; NaN where a metric has no value."""
-        rows = self.ask("SELECT resample, table_name, learner, metric, score FROM scores")
-        return {(Cell(*row[:3]), row[3]): float("nan") if row[4] is None else row[4] for row in rows}
+    def scores(self) -> dict[tuple[StudyCell, str], float]:
+        """Return all stored scores by cell and metric; NaN where a metric has no value."""
+        rows = self.query("SELECT resample, table_name, learner, metric, score FROM scores")
+        return {(StudyCell(*row[:3]), row[3]): float("nan") if row[4] is None else row[4] for row in rows}
 
-    def votes(self, cell: Cell, part: str, table: TableRecord) -> np.ndarray | None:
-        """The votes of a cell, if it has some."""
-        found = self.ask(
-            f"SELECT numbers FROM votes WHERE {OF_CELL} AND part = ?",
-            *(cell.learner, cell.table, cell.resample, part),
-        )
+    def votes(self, cell: StudyCell, part: str, table: TableRecord) -> np.ndarray | None:
+        """Return the votes of a cell, if there are any."""
+        place = cell.learner, cell.table, cell.resample, part
+        found = self.query(VOTES_OF_CELL, *place)
         if not found:
             return None
         numbers = np.frombuffer(found[0][0], dtype=table.dtype)
@@ -281,40 +282,40 @@ class Store:
         return numbers.reshape(-1, table.n_outputs)
 
 
-def write_scores(connection: sqlite3.Connection, cell: Cell, scores: Iterable[tuple[str, float]]) -> None:
-    """Write down the scores of a cell; what is no number is NULL."""
-    connection.executemany(
-        "INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?, ?)",
-        [
-            (cell.learner, cell.table, cell.resample, metric, score if np.isfinite(score) else None)
-            for metric, score in scores
-        ],
-    )
+def write_scores(
+    connection: sqlite3.Connection, cell: StudyCell, scores: Iterable[tuple[str, float]]
+) -> None:
+    """Store the scores of a cell. Scores that are not finite are NULL."""
+    rows = [
+        (cell.learner, cell.table, cell.resample, metric, score if np.isfinite(score) else None)
+        for metric, score in scores
+    ]
+    connection.executemany("INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?, ?)", rows)
 
 
 @contextmanager
-def speaking(place: str) -> Iterator[None]:
-    """Errors of SQLite as errors that name the file."""
+def translated_errors(place: str) -> Iterator[None]:
+    """Raise errors of SQLite as errors that name the file."""
     try:
         yield
     except sqlite3.OperationalError as error:
         raise OSError(f"Cannot read or write {place}: {error}.") from error
     except sqlite3.DatabaseError as error:
-        raise DamagedFile(f"{place} is not a study of committee's, or is damaged: {error}.") from error
+        raise DamagedFile(f"{place} is not a study of committee, or is damaged: {error}.") from error
 
 
 def merge(store: Store, other: Store) -> int:
-    """Add what another store has to a store.
+    """Add the contents of another store to a store.
 
     Parameters
     ----------
     store, other : Store
-        The other stays as it is. Nothing is added if the two contradict each other.
+        The other is not changed. If the two contradict each other, an error is raised and nothing is added.
 
     Returns
     -------
     int
-        How many finished cells were added.
+        The number of finished cells that were added.
     """
     conflict = next(conflicts(store, other), None)
     if conflict is not None:
@@ -326,12 +327,12 @@ def merge(store: Store, other: Store) -> int:
     tables = other.tables()
     for table in tables.values():
         store.add_table(table)
-    for name, resample in other.ask("SELECT table_name, resample FROM splits"):
+    for name, resample in other.query("SELECT table_name, resample FROM splits"):
         is_test = other.split(name, resample, tables[name].n_rows)
         assert is_test is not None
         store.add_split(name, resample, is_test)
     here, failed = store.finished(), store.failures()
-    scores: dict[Cell, list[tuple[str, float]]] = {}
+    scores: dict[StudyCell, list[tuple[str, float]]] = {}
     for (cell, metric), score in other.scores().items():
         scores.setdefault(cell, []).append((metric, score))
     n_added = 0
@@ -349,7 +350,7 @@ def merge(store: Store, other: Store) -> int:
 
 
 def conflicts(store: Store, other: Store) -> Iterator[str]:
-    """What contradicts, a line for each."""
+    """Yield a line for each contradiction between two stores."""
     for name in SETTINGS:
         ours, theirs = store.fact(name), other.fact(name)
         if ours is not None and theirs is not None and ours != theirs:
@@ -362,11 +363,11 @@ def conflicts(store: Store, other: Store) -> Iterator[str]:
     tables, others = store.tables(), other.tables()
     for name, table in others.items():
         if name in tables and tables[name].fingerprint != table.fingerprint:
-            yield f"table {name!r} is another one there."
-    for name, resample in other.ask("SELECT table_name, resample FROM splits"):
+            yield f"table {name!r} is different there."
+    for name, resample in other.query("SELECT table_name, resample FROM splits"):
         n_rows = others[name].n_rows
         if not are_same(*(each.split(name, resample, n_rows) for each in (store, other))):
-            yield f"resample {resample} of table {name!r} judges on other rows there."
+            yield f"resample {resample} of table {name!r} has other test rows there."
     for cell in store.finished().keys() & other.finished().keys():
         for part in ("test", "honest"):
             if not are_same(*(each.votes(cell, part, others[cell.table]) for each in (store, other))):
@@ -374,5 +375,5 @@ def conflicts(store: Store, other: Store) -> Iterator[str]:
 
 
 def are_same(known: np.ndarray | None, found: np.ndarray | None) -> bool:
-    """Whether two arrays do not contradict each other: one of them may be missing."""
+    """Return whether two arrays are equal. A missing array equals any."""
     return known is None or found is None or np.array_equal(known, found, equal_nan=known.dtype.kind == "f")

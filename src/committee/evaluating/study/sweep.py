@@ -1,8 +1,8 @@
-"""Find the outcomes of a study's cells: read tables, run the cells that are open, and let rules decide.
+"""Find the outcomes of a study's cells: read tables, run the open cells, and combine votes by rules.
 
-Each open cell is a task of a runner. All learners run on all tables by the first resample before any does by
-the next, so that a study that is stopped has compared on as many tables as it could. A table is in memory
-while its cells of one resample run.
+Each open cell is a task of a runner. All learners run on all tables with the first resample before the next
+resample starts, so that a study that is stopped early compares on as many tables as possible. A table is in
+memory while its cells of one resample run.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from committee.assembling.named_members import Member, seeded_by_name
 from committee.combining.rule import Rule
 from committee.combining.rule_registry import as_rule
 from committee.evaluating.comparison import listed
-from committee.evaluating.study.cell import Cell, Limits, Outcome, outcome_of, run_cell, run_within
+from committee.evaluating.study.cell import Limits, Outcome, StudyCell, outcome_of, run_cell, run_within
 from committee.evaluating.study.store import Store, TableRecord
 from committee.members.training_set import TrainingSet
 from committee.running import Runner, Task, Work, receiving
@@ -33,73 +33,70 @@ Seconds = tuple[float, float, float]
 
 
 class Pace:
-    """Estimate the seconds of cells: as another resample of the same, or by the size of the table.
+    """Estimate the times of cells from other resamples, or else from the size of the table.
 
     Parameters
     ----------
     sizes : dict of str to float
-        The size of each table, in any unit that time grows with.
+        The size of each table, in any unit.
 
     Examples
     --------
     >>> pace = Pace({"small": 100, "large": 1000})
-    >>> pace.add(Cell(0, "small", "rf"), 2.0)
+    >>> pace.add(StudyCell(0, "small", "rf"), 2.0)
     >>> pace.left({("rf", "small"): 1, ("rf", "large"): 1}, n_workers=2)
     11.0
     """
 
     def __init__(self, sizes: dict[str, float]) -> None:
         self._sizes = sizes
-        # Seconds, and what they were needed for: of a learner on a table; of a learner; of all.
+        # Seconds and the amount of work: of a learner on a table, of a learner, and of all.
         self._sums: dict[tuple[str, ...], list[float]] = defaultdict(lambda: [0.0, 0.0])
 
-    def add(self, cell: Cell, seconds: float) -> None:
+    def add(self, cell: StudyCell, seconds: float) -> None:
         """Add the time of a finished cell."""
         for sums, amount in self._levels(cell.learner, cell.table):
             sums[0] += seconds
             sums[1] += amount
 
     def seconds(self, learner: str, table: str) -> float | None:
-        """Estimate the time of a learner on a resample of a table; None if nothing is known."""
+        """Estimate the time of a learner on a resample of a table; None without finished cells."""
         known = ((sums, amount) for sums, amount in self._levels(learner, table) if sums[1])
         return next((sums[0] / sums[1] * amount for sums, amount in known), None)
 
     def _levels(self, learner: str, table: str) -> list[tuple[list[float], float]]:
-        """Return the sums that a cell belongs to, the most precise first, and what it adds to each count."""
+        """Return the sums that a cell belongs to, the most precise first, and its amount of work in each."""
         size = self._sizes[table]
         return [(self._sums[learner, table], 1.0), (self._sums[learner,], size), (self._sums[()], size)]
 
     def left(self, n_cells: Mapping[tuple[str, str], int], n_workers: int) -> float | None:
-        """Estimate the time of cells, counted by learner and table; None if nothing is known."""
-        total = 0.0
-        for pair, count in n_cells.items():
-            guess = self.seconds(*pair)
-            if guess is None:
-                return None
-            total += count * guess
-        return total / n_workers
+        """Estimate the time of cells, counted by learner and table; None without finished cells."""
+        estimates = [self.seconds(*pair) for pair in n_cells]
+        if None in estimates:
+            return None
+        return sum(n * each for n, each in zip(n_cells.values(), estimates, strict=True) if each) / n_workers
 
 
 @dataclass(eq=False)
 class Sweep:
-    """What is to be run, and how.
+    """The open cells of a study, and the arguments to run them with.
 
     Parameters
     ----------
-    cells : list of Cell
-        In their order: the cells of a table by one resample follow each other.
+    cells : list of StudyCell
+        The cells of one table and resample follow each other.
     estimators : mapping of (str, str) to estimator
         By learner and task.
     tables : mapping of str to StudyTable
     records : mapping of str to TableRecord
     split : callable
-        From a table and a resample to the mask of the rows that are judged on.
+        A function of a table and a resample that returns the mask of the test rows.
     cv : int, splitter or None
     limits : Limits
     pace : Pace
     """
 
-    cells: list[Cell]
+    cells: list[StudyCell]
     estimators: Mapping[tuple[str, str], Any]
     tables: Mapping[str, StudyTable]
     records: Mapping[str, TableRecord]
@@ -110,21 +107,21 @@ class Sweep:
     _shared: dict[tuple[str, int], Any] = field(default_factory=dict)
     _n_open: Counter[tuple[str, int]] = field(default_factory=Counter)
 
-    def run(self, run: Runner, work: Work, keep: Callable[[Cell, Outcome], None]) -> None:
+    def run(self, run: Runner, work: Work, keep: Callable[[StudyCell, Outcome], None]) -> None:
         """Run all cells, and keep each when it has ended.
 
         Parameters
         ----------
         run : Runner
         work : Work
-            Told of every cell that has ended, with a guess of the time that is left.
+            Receives every cell that has ended, with an estimate of the remaining time.
         keep : callable
             Called with the cell and its outcome.
         """
         waiting = deque(self.cells)
         self._n_open = Counter((cell.table, cell.resample) for cell in self.cells)
         n_left = Counter((cell.learner, cell.table) for cell in self.cells)
-        in_flight: dict[Task, Cell] = {}
+        in_flight: dict[Task, StudyCell] = {}
         n_done = 0
         try:
             while waiting or in_flight:
@@ -146,8 +143,8 @@ class Sweep:
             for task in in_flight:
                 task.cancel()
 
-    def _submit(self, cell: Cell, run: Runner) -> Task:
-        """Let a cell be run."""
+    def _submit(self, cell: StudyCell, run: Runner) -> Task:
+        """Submit a cell to a runner."""
         place = cell.table, cell.resample
         record = self.records[cell.table]
         if place not in self._shared:
@@ -155,17 +152,16 @@ class Sweep:
             if found.fingerprint != record.fingerprint:
                 raise ValueError(f"Table {cell.table!r} has changed while the study was running.")
             self._shared[place] = run.put(training)
-        shared = self._shared[place]
         estimator = self.estimators[cell.learner, record.task]
-        given = shared, cell, estimator, self.split(*place), self.cv
-        # How far the trees of a cell are would drown how far the study is.
+        given = self._shared[place], cell, estimator, self.split(*place), self.cv
+        # The progress of the trees of a cell would hide the progress of the study.
         with receiving(None):
             if self.limits.are_set:
                 return run.submit(run_within, self.limits, record.fingerprint, *given, name=str(cell))
             return run.submit(run_cell, *given, name=str(cell))
 
-    def _close(self, cell: Cell) -> None:
-        """Let a table go when its cells of a resample have ended."""
+    def _close(self, cell: StudyCell) -> None:
+        """Release a table when its cells of a resample have ended."""
         place = cell.table, cell.resample
         self._n_open[place] -= 1
         if not self._n_open[place]:
@@ -179,17 +175,22 @@ class StudyTable:
     Parameters
     ----------
     name : str
-    load : callable
-        Gives X, y and the task, or None for the task that y tells.
+    load : tuple or callable
+        (X, y) or (X, y, task), or a function that returns one of them. Without a task, y decides.
     """
 
     name: str
-    load: Callable[[], tuple[Any, Any, str | None]]
+    load: Any
 
     def read(self) -> tuple[TrainingSet, TableRecord]:
-        """The table as learners see it, and what a store knows of it."""
+        """Return the table as a training set, and its record for the store."""
         try:
-            X, y, task = self.load()
+            loaded = self.load() if callable(self.load) else self.load
+            if not isinstance(loaded, tuple | list) or len(loaded) not in (2, 3):
+                raise ValueError("it must be (X, y) or (X, y, task), or a function that returns one of them.")
+            X, y, task = loaded if len(loaded) == 3 else (*loaded, None)
+            if task not in (None, *TASKS):
+                raise ValueError(f"its task must be one of {', '.join(TASKS)}. Got {task!r}.")
             found = task_of(y) if task is None else task
             training = TrainingSet.of(TASKS[found], X, y, None, None)
         except (ValueError, TypeError) as error:
@@ -204,12 +205,12 @@ class StudyTable:
 
 
 def tables_of(given: Mapping[str, object] | Iterable[StudyTable]) -> list[StudyTable]:
-    """The tables that a user gives.
+    """Return the tables that a user passes.
 
     Parameters
     ----------
     given : mapping of str to table, or iterable of StudyTable
-        A table is (X, y), (X, y, task), or a function that gives either.
+        A table is (X, y), (X, y, task), or a function that returns either.
 
     Returns
     -------
@@ -223,28 +224,13 @@ def tables_of(given: Mapping[str, object] | Iterable[StudyTable]) -> list[StudyT
     if not isinstance(given, Mapping):
         found = list(given) if isinstance(given, Iterable) else [given]
         if not all(isinstance(each, StudyTable) for each in found):
-            raise ValueError("tables must be a dict from names to (X, y), or to functions that give it.")
+            raise ValueError("tables must be a dict from names to (X, y), or to functions that return it.")
         return found
-    return [StudyTable(str(name), loader(str(name), table)) for name, table in given.items()]
-
-
-def loader(name: str, table: Any) -> Callable[[], tuple[Any, Any, str | None]]:
-    """A function that gives X, y and the task, of what a user gives as a table."""
-
-    def load() -> tuple[Any, Any, str | None]:
-        found = table() if callable(table) else table
-        if not isinstance(found, tuple | list) or len(found) not in (2, 3):
-            raise ValueError("it must be (X, y) or (X, y, task), or a function that gives one of them.")
-        task = found[2] if len(found) == 3 else None
-        if task not in (None, *TASKS):
-            raise ValueError(f"its task must be one of {', '.join(TASKS)}. Got {task!r}.")
-        return found[0], found[1], task
-
-    return load
+    return [StudyTable(str(name), table) for name, table in given.items()]
 
 
 def task_of(y: ArrayLike) -> str:
-    """What the task is, by y alone: numbers with a fraction are a regression, all else are classes.
+    """Infer the task from y: regression for numbers with a fraction, and else classification.
 
     Examples
     --------
@@ -258,12 +244,12 @@ def task_of(y: ArrayLike) -> str:
 
 @dataclass(frozen=True, eq=False)
 class AddedRule:
-    """A rule as one more learner of a study: it decides by the votes that are stored, without training.
+    """A rule as an additional learner of a study: it combines stored votes without training a model.
 
     Parameters
     ----------
     title : str
-        What the study calls it.
+        Its name in the study.
     rule : Rule
     members : list of str
     """
@@ -274,7 +260,7 @@ class AddedRule:
 
     @classmethod
     def of(cls, rule: object, members: Sequence[str], name: str | None) -> Self:
-        """Check a rule, and name it if nobody has.
+        """Check a rule, and make a name for it if none is passed.
 
         Examples
         --------
@@ -284,51 +270,51 @@ class AddedRule:
         made, names = as_rule(rule), list(members)
         title = name or f"{rule if isinstance(rule, str) else type(made).__name__}({'+'.join(names)})"
         if made._looks_at_X():
-            raise ValueError(f"{title} looks at the rows, and a study keeps votes. Use another rule.")
+            raise ValueError(f"{title} looks at the rows, but a study stores only votes. Use another rule.")
         if not names:
             raise ValueError("members must be at least one learner of the study. Got none.")
         return cls(title, made, names)
 
-    def introduce(self, store: Store) -> None:
-        """Write the rule down as a learner of the tasks that all members are for."""
+    def register(self, store: Store) -> None:
+        """Store the rule as a learner of the tasks that all members can do."""
         recipes = store.recipes()
         for each in self.members:
             if each not in {known for known, _ in recipes}:
                 raise ValueError(f"There is no learner {each!r} in the study.")
         for task in sorted({table.task for table in store.tables().values()}):
             if all((each, task) in recipes for each in self.members):
-                of = listed([recipes[each, task] for each in self.members])
-                store.add_learner(self.title, task, f"{written_out(self.rule)} of {of}")
+                members = listed([recipes[each, task] for each in self.members])
+                store.add_learner(self.title, task, f"{written_out(self.rule)} of {members}")
 
-    def open_cells(self, finished: Mapping[Cell, Seconds]) -> list[Cell]:
-        """The cells that it can decide and has not, in their order."""
-        cells = {Cell(each.resample, each.table, self.title) for each in finished} - finished.keys()
+    def open_cells(self, finished: Mapping[StudyCell, Seconds]) -> list[StudyCell]:
+        """Return the cells that it can decide and has not decided yet, in their order."""
+        cells = {StudyCell(each.resample, each.table, self.title) for each in finished} - finished.keys()
         return [cell for cell in sorted(cells) if all(part in finished for part in self.parts(cell))]
 
-    def parts(self, cell: Cell) -> list[Cell]:
-        """The cells of the members."""
-        return [Cell(cell.resample, cell.table, each) for each in self.members]
+    def parts(self, cell: StudyCell) -> list[StudyCell]:
+        """Return the cells of the members."""
+        return [StudyCell(cell.resample, cell.table, each) for each in self.members]
 
     def decide(
         self,
         store: Store,
-        finished: Mapping[Cell, Seconds],
-        cell: Cell,
+        finished: Mapping[StudyCell, Seconds],
+        cell: StudyCell,
         table: TableRecord,
         is_test: np.ndarray,
     ) -> Outcome:
-        """What it decides in a cell, after it has learnt from the honest votes of the members."""
+        """Fit the rule on the honest votes of the members, and return its decisions in a cell."""
         parts = self.parts(cell)
         honest = [store.votes(part, "honest", table) for part in parts]
         if self.rule.needs_fit and any(each is None for each in honest):
-            raise ValueError("The rule learns from honest votes, and the study has none: its cv is None.")
+            raise ValueError("The rule learns from honest votes, but the study has none: its cv is None.")
         rule: Rule = seeded_by_name(Member(self.title, self.rule), cell.resample).estimator
         try:
             began = time.perf_counter()
             if rule.needs_fit:
                 stack = np.stack([each for each in honest if each is not None])
-                is_voted = np.isfinite(stack).all(axis=(0, 2))
-                rule.fit(stack[:, is_voted], table.y[~is_test][is_voted], classes=table.classes)
+                has_vote = np.isfinite(stack).all(axis=(0, 2))
+                rule.fit(stack[:, has_vote], table.y[~is_test][has_vote], classes=table.classes)
             fitted = time.perf_counter()
             cast = np.stack([store.votes(part, "test", table) for part in parts])  # type: ignore[misc]
             votes = rule.combine(cast)
