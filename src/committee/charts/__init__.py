@@ -1,4 +1,4 @@
-"""What charts are drawn with: a canvas for lines, dots, boxes and words, and one look for all charts.
+"""Draw charts on a canvas of lines, dots, boxes and words, in one style.
 
-In: numbers and names. Out: charts of altair, which a notebook shows. Any layer above may draw its results.
+In: numbers and names. Out: altair charts, which a notebook shows. Every higher layer can use this package.
 """

@@ -1,7 +1,7 @@
-"""Draw lines, dots, boxes and words at given pixels, as one chart of Vega-Lite.
+"""Draw lines, dots, boxes and words at given pixels as one Vega-Lite chart.
 
-It is for pictures whose layout matters, such as a critical difference diagram: the code here decides what may
-overlap, and not a library of charts. Marks of one look are one layer.
+It is for charts whose layout matters, such as a critical difference diagram. Marks of the same style share a
+layer.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import Any
 from committee.charts.style import FONT, INK, Chart, altair, dressed
 
 Record = dict[str, float | str]
-# The width of a letter is about this share of the font size.
+# The mean width of a letter, as a share of the font size.
 LETTER = 0.56
 
 
 class Canvas:
-    """A picture in the making; y grows downwards.
+    """A drawing area. y grows downwards.
 
     Parameters
     ----------
@@ -41,12 +41,12 @@ class Canvas:
         dashes: tuple[int, ...] = (),
         about: str = "",
     ) -> None:
-        """Draw a line; `about` is shown under the pointer."""
-        look = ("rule", thick, colour, dashes)
-        self._layers[look].append({"x": x, "y": y, "x2": x2, "y2": y2, "about": about})
+        """Draw a line. The tooltip shows `about`."""
+        style = ("rule", thick, colour, dashes)
+        self._layers[style].append({"x": x, "y": y, "x2": x2, "y2": y2, "about": about})
 
     def dot(self, x: float, y: float, *, size: float = 40.0, colour: str = INK, about: str = "") -> None:
-        """Draw a dot of a size in square pixels."""
+        """Draw a dot. Its size is in square pixels."""
         self._layers["point", size, colour].append({"x": x, "y": y, "about": about})
 
     def box(self, x: float, y: float, x2: float, y2: float, *, colour: str, about: str = "") -> None:
@@ -65,24 +65,24 @@ class Canvas:
         is_bold: bool = False,
         about: str = "",
     ) -> None:
-        """Write a word, its middle at the height y."""
-        look = ("text", align, size, colour, is_bold)
-        self._layers[look].append({"x": x, "y": y, "text": text, "about": about})
+        """Write a word, vertically centered at y."""
+        style = ("text", align, size, colour, is_bold)
+        self._layers[style].append({"x": x, "y": y, "text": text, "about": about})
 
     def chart(self, title: str = "", subtitle: str = "") -> Chart:
-        """Return everything as a chart of altair: boxes lie below lines, these below dots, words on top."""
+        """Return an altair chart: boxes at the bottom, then lines, dots, and words on top."""
         order = ("rect", "rule", "point", "text")
         layers = [
-            self._layer(look, records)
-            for look, records in sorted(self._layers.items(), key=lambda each: order.index(each[0][0]))
+            self._layer(style, records)
+            for style, records in sorted(self._layers.items(), key=lambda each: order.index(each[0][0]))
         ]
         size = {"width": self.width, "height": self.height}
         return dressed(altair().layer(*layers).properties(**size), title, subtitle)
 
-    def _layer(self, look: tuple[Any, ...], records: list[Record]) -> Any:
+    def _layer(self, style: tuple[Any, ...], records: list[Record]) -> Any:
         alt = altair()
         chart = alt.Chart(alt.Data(values=records))
-        kind, *rest = look
+        kind, *rest = style
         if kind == "rule":
             thick, colour, dashes = rest
             given = {"strokeDash": list(dashes)} if dashes else {"strokeCap": "round"}

@@ -1,4 +1,4 @@
-"""Give every chart the same fonts and colours, and import altair when the first one is drawn."""
+"""Define the fonts and colours of all charts, and import altair when the first chart is drawn."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ ACCENT, SECOND = "#c2410c", "#1d4ed8"
 
 
 class Chart(Protocol):
-    """What every chart of altair can do. Its own types would import altair with every module that draws."""
+    """The interface of altair's charts. Its own types would make every importing module import altair."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the specification of Vega-Lite."""
+        """Return the Vega-Lite specification."""
 
     def save(self, path: str | PathLike[str], **options: object) -> None:
         """Write a file."""
 
 
 def altair() -> Any:
-    """Import and return the library of charts."""
+    """Import and return altair."""
     try:
         return importlib.import_module("altair")
     except ImportError as error:
@@ -30,7 +30,7 @@ def altair() -> Any:
 
 
 def dressed(chart: Any, title: str = "", subtitle: str = "") -> Chart:
-    """Add a title to a chart, and the fonts and colours that all charts have."""
+    """Add a title to a chart, and set the fonts and colours."""
     if title or subtitle:
         chart = chart.properties(title=title_of(title, subtitle))
     found: Chart = (
@@ -52,7 +52,7 @@ def dressed(chart: Any, title: str = "", subtitle: str = "") -> Chart:
 
 
 def title_of(title: str, subtitle: str) -> Any:
-    """Make a title with a line below it, or of that line alone: Vega drops the line below an empty title."""
+    """Make a title with a subtitle. Vega drops the subtitle of an empty title, so it becomes the title."""
     below = {"fontSize": 12, "fontWeight": "normal", "color": GREY, "font": FONT}
     placed = {"anchor": "start", "frame": "group", "offset": 14}
     if not title:

@@ -1,4 +1,4 @@
-"""Comparisons as pictures and tables: critical difference diagrams, boxes, scatters, matrices, times."""
+"""Show comparisons as charts and tables: critical difference diagrams, boxes, scatters, matrices, times."""
 
 from committee.reporting.chart_files import save_picture
 from committee.reporting.pair_charts import comparison_matrix, pairwise_scatter

@@ -1,18 +1,17 @@
-"""Write charts to files: SVG, PNG and PDF for papers, and HTML that needs no network."""
+"""Write charts to SVG, PNG, PDF and HTML files. The HTML works offline."""
 
 from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Iterable
 from pathlib import Path
 
 from committee.charts.style import Chart, altair
 
 FORMATS = ("svg", "png", "pdf", "html")
-# Pixels of a PNG for each of the picture.
-PNG_SCALE = 3.0
-# What functions that draw a comparison say of their parameters.
+# A PNG has three times as many pixels in each direction as the chart.
+SAVE_OPTIONS: dict[str, dict[str, object]] = {"html": {"inline": True}, "png": {"scale_factor": 3.0}}
+# The documentation of the parameters of all functions that draw a comparison.
 DRAWN = {
     "comparison": "comparison : Comparison",
     "alpha": "alpha : float, default=0.05",
@@ -21,7 +20,7 @@ DRAWN = {
 
 
 def save_picture(chart: Chart, path: str | os.PathLike[str]) -> Path:
-    """Save a chart; the suffix says the format.
+    """Save a chart in the format of the suffix.
 
     Parameters
     ----------
@@ -36,27 +35,16 @@ def save_picture(chart: Chart, path: str | os.PathLike[str]) -> Path:
     place = Path(path)
     form = place.suffix.removeprefix(".")
     if form not in FORMATS:
-        raise ValueError(f"A picture is saved as one of {', '.join(FORMATS)}. Got {place.name!r}.")
+        raise ValueError(f"A chart is saved as one of {', '.join(FORMATS)}. Got {place.name!r}.")
     require_renderer()
-    if form == "html":
-        chart.save(place, inline=True)
-    elif form == "png":
-        chart.save(place, scale_factor=PNG_SCALE)
-    else:
-        chart.save(place)
+    chart.save(place, **SAVE_OPTIONS.get(form, {}))
     return place
 
 
-def save_pictures(charts: dict[str, Chart], folder: Path, formats: Iterable[str] = FORMATS) -> list[Path]:
-    """Save charts under their names, in every format."""
-    wanted = list(formats)
-    return [save_picture(each, folder / f"{name}.{form}") for name, each in charts.items() for form in wanted]
-
-
 def require_renderer() -> None:
-    """Raise unless charts can be written to files here."""
+    """Raise unless the libraries that write charts to files are installed."""
     altair()
     try:
         importlib.import_module("vl_convert")
     except ImportError as error:
-        raise ImportError("Pictures in files need vl-convert-python. Install committee[report].") from error
+        raise ImportError("Charts in files need vl-convert-python. Install committee[report].") from error

@@ -1,8 +1,6 @@
-"""Draw learners against each other: a matrix of all pairs, and the scores of two learners on all tables."""
+"""Draw pairs of learners: a matrix of all pairs, and the scores of two learners on all tables."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
@@ -13,7 +11,7 @@ from committee.evaluating.comparison import Comparison
 from committee.reporting.chart_files import DRAWN
 
 CELL_WIDTH, CELL_HEIGHT, HEAD = 104.0, 62.0, 44.0
-# From the learner of the column is better, over none, to the learner of the row is better.
+# The colours of cells: the learner of the column is better, both are equal, the learner of the row is better.
 BLUE, WHITE, ORANGE = (0x6B, 0x9F, 0xE0), (0xFF, 0xFF, 0xFF), (0xF0, 0x97, 0x5F)
 # The side of a scatter, in pixels.
 SIDE = 400
@@ -23,9 +21,9 @@ SIDE = 400
 def comparison_matrix(comparison: Comparison, *, alpha: float = 0.05, title: str = "") -> Chart:
     """Draw every pair of learners.
 
-    A cell shows the mean difference of the scores of its row and its column, on how many tables the row wins,
-    is equal and loses, and the p-value of Wilcoxon's signed rank test, corrected by Holm's procedure. It is
-    orange where the row is better, and bold where the p-value is below `alpha`.
+    A cell shows the mean difference between the scores of its row and its column, the wins / ties / losses of
+    the row, and the p-value of Wilcoxon's signed rank test, corrected by Holm's procedure. The cell is orange
+    if the row is better, and bold if the p-value is below `alpha`.
 
     Returns
     -------
@@ -34,8 +32,8 @@ def comparison_matrix(comparison: Comparison, *, alpha: float = 0.05, title: str
     References
     ----------
     A. Ismail-Fawaz et al., "An approach to multiple comparison benchmark evaluations that is stable under
-    manipulation of the comparate set", 2023: learners stand in the order of their means, which, unlike ranks,
-    does not depend on who else is compared.
+    manipulation of the comparate set", 2023: learners are in the order of their means, which, unlike ranks,
+    do not depend on the other learners.
     """
     names, means, wins = comparison.learners, comparison.mean_scores, comparison.wins
     p_values = comparison.wilcoxon_holm(alpha).p_values
@@ -66,7 +64,7 @@ def comparison_matrix(comparison: Comparison, *, alpha: float = 0.05, title: str
             about = f"{pair}: {difference:+.4f}, {counts}, p = {p_value:.4f}"
             colour = tint(float(gains[first, second]) / largest)
             canvas.box(x + 1, y + 1, x + CELL_WIDTH - 1, y + CELL_HEIGHT - 1, colour=colour, about=about)
-            for line, text in enumerate((f"{difference:+.4f}", counts, written(p_value))):
+            for line, text in enumerate((f"{difference:+.4f}", counts, formatted(p_value))):
                 canvas.word(
                     x + CELL_WIDTH / 2,
                     y + CELL_HEIGHT / 2 + (line - 1) * 17,
@@ -77,9 +75,9 @@ def comparison_matrix(comparison: Comparison, *, alpha: float = 0.05, title: str
                     is_bold=p_value < alpha,
                     about=about,
                 )
-    told = f"row - column: mean difference of {comparison.measure}, orange where the row is better; "
-    tests = f"wins / ties / losses on {len(comparison.tables)} tables; "
-    return canvas.chart(title, f"{told}{tests}p by Wilcoxon and Holm, bold below {alpha:g}")
+    differences = f"row - column: mean difference of {comparison.measure}, orange if the row is better; "
+    tests = f"wins / ties / losses on {len(comparison.tables)} tables; p by Wilcoxon and Holm, bold below"
+    return canvas.chart(title, f"{differences}{tests} {alpha:g}")
 
 
 @with_parameters(DRAWN)
@@ -89,9 +87,9 @@ def pairwise_scatter(comparison: Comparison, learner: str, other: str, *, title:
     Parameters
     ----------
     learner : str
-        On the axis across.
+        The learner of the horizontal axis.
     other : str
-        On the axis up.
+        The learner of the vertical axis.
 
     Returns
     -------
@@ -132,15 +130,16 @@ def pairwise_scatter(comparison: Comparison, learner: str, other: str, *, title:
             ],
         )
     )
-    # Less is better: above the diagonal, the one across is better.
-    corners = {True: ("top", 0, 0, "left"), False: ("bottom", SIDE, SIDE, "right")}
-    words = [
-        corner_word(alt, f"{name} is better: {count}", colour, *corners[is_above])
-        for name, count, colour, is_above in (
-            (learner, wins, ACCENT, not more_is_better),
-            (other, losses, SECOND, more_is_better),
+    words = []
+    # If less is better, the learner of the horizontal axis is better above the diagonal.
+    corners = (learner, wins, ACCENT, not more_is_better), (other, losses, SECOND, more_is_better)
+    for name, count, colour, is_above in corners:
+        align, baseline, at, shift = ("left", "top", 0, 8) if is_above else ("right", "bottom", SIDE, -8)
+        font = {"fontSize": 13, "fontWeight": "bold", "color": colour}
+        word = alt.Chart(alt.Data(values=[{"text": f"{name} is better: {count}"}])).mark_text(
+            align=align, baseline=baseline, dx=shift, dy=shift, **font
         )
-    ]
+        words.append(word.encode(x=alt.value(at), y=alt.value(at), text="text:N"))
     chart = alt.layer(diagonal, points, *words).properties(width=SIDE, height=SIDE)
     return dressed(chart, title, f"{len(tables)} tables, {ties} equal")
 
@@ -154,18 +153,18 @@ def tint(share: float) -> str:
     ('#ffffff', '#f0975f')
     """
     end = ORANGE if share > 0 else BLUE
-    # The power makes small differences visible.
+    # The exponent makes small differences visible.
     strength = min(1.0, abs(share)) ** 0.6
     mixed = (round(white + (colour - white) * strength) for white, colour in zip(WHITE, end, strict=True))
     return "#" + "".join(f"{each:02x}" for each in mixed)
 
 
-def written(p_value: float) -> str:
+def formatted(p_value: float) -> str:
     """Format a p-value for a cell.
 
     Examples
     --------
-    >>> written(0.03217), written(0.00001)
+    >>> formatted(0.03217), formatted(0.00001)
     ('p = 0.032', 'p < 0.001')
     """
     return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}"
@@ -183,25 +182,13 @@ def shortened(name: str, width: float) -> str:
     return name if len(name) <= n_letters else name[: n_letters - 1] + "…"
 
 
-def corner_word(alt: Any, text: str, colour: str, baseline: str, x: float, y: float, align: str) -> Any:
-    """Write a line of text in a corner of the picture."""
-    step = 8 if align == "left" else -8
-    return (
-        alt.Chart(alt.Data(values=[{"text": text}]))
-        .mark_text(
-            align=align, baseline=baseline, fontSize=13, fontWeight="bold", color=colour, dx=step, dy=step
-        )
-        .encode(x=alt.value(x), y=alt.value(y), text="text:N")
-    )
-
-
 def padded(low: float, high: float) -> tuple[float, float]:
-    """Add a little room at both ends.
+    """Add padding at both ends of a range.
 
     Examples
     --------
     >>> padded(0.0, 1.0), padded(0.5, 0.5)
     ((-0.04, 1.04), (0.0, 1.0))
     """
-    room = 0.04 * (high - low) or 0.5
-    return low - room, high + room
+    padding = 0.04 * (high - low) or 0.5
+    return low - padding, high + padding

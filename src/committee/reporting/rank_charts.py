@@ -1,4 +1,4 @@
-"""Draw the ranks of learners: a critical difference diagram, and a box for each learner."""
+"""Draw the ranks of learners: a critical difference diagram, and a box plot."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from committee.reporting.chart_files import DRAWN
 
 TESTS = {"nemenyi": "Nemenyi's test", "wilcoxon_holm": "Wilcoxon's signed rank test with Holm's correction"}
 AXIS_WIDTH = 520.0
-# Heights of the critical difference and of the axis, then distances: to the first bar, between bars, names.
+# Heights of the critical difference and of the axis, the distance to the first bar, between bars and names.
 DISTANCE_HEIGHT, AXIS_HEIGHT, FIRST_BAR, BAR_STEP, LABEL_STEP = 40.0, 28.0, 17.0, 13.0, 25.0
-# The length of a line beyond the end of the axis, with the rank over it.
+# The length of the lines beyond the axis, which have the ranks above them.
 BEYOND = 40.0
-# The least distance of bars on one level, so that two do not look like one.
+# The smallest gap between bars on a level, so that two bars do not look like one.
 BAR_GAP = 14.0
 # The height of a box and the width of the axis of `rank_boxes`.
 ROW_HEIGHT, WIDTH = 34, 520
@@ -29,13 +29,13 @@ ROW_HEIGHT, WIDTH = 34, 520
 def critical_difference_diagram(
     comparison: Comparison, *, test: str = "nemenyi", alpha: float = 0.05, title: str = ""
 ) -> Chart:
-    """Draw learners by their average ranks, the best to the right.
+    """Draw learners by their average ranks, with the best at the right.
 
     Parameters
     ----------
     test : {"nemenyi", "wilcoxon_holm"}, default="nemenyi"
-        The test that separates learners. A bar joins those that it does not separate. A bar that is broken
-        contradicts the ranks: only the learners with a dot belong to it, and not those between them.
+        The test of significant differences. A bar joins learners without significant differences. A broken
+        bar contradicts the ranks: it joins only the learners with a dot, and not those between them.
 
     Returns
     -------
@@ -56,9 +56,9 @@ def critical_difference_diagram(
 
 @with_parameters(DRAWN)
 def rank_boxes(comparison: Comparison, *, title: str = "") -> Chart:
-    """Draw the ranks of each learner on all tables as a box, the best learner on top.
+    """Draw the ranks of each learner on all tables as a box plot, with the best learner at the top.
 
-    A box holds the middle half of the ranks, its line is the median, the diamond is the average, and each
+    A box contains the middle half of the ranks. Its line is the median, the diamond is the average, and each
     point is a table.
 
     Returns
@@ -69,7 +69,7 @@ def rank_boxes(comparison: Comparison, *, title: str = "") -> Chart:
     alt = altair()
     mean_ranks = ranks.mean(axis=0)
     order = [names[place] for place in np.argsort(mean_ranks, kind="stable")]
-    # Points of equal ranks stand next to each other, by a share of the row that does not depend on chance.
+    # Points with the same rank are shifted apart. The shift is not random, so that every chart is the same.
     shifts = (np.arange(len(ranks)) * 0.618034 % 1.0 - 0.5) * 0.5
     values = [
         {
@@ -106,12 +106,12 @@ def rank_boxes(comparison: Comparison, *, title: str = "") -> Chart:
             alt.Tooltip("score:Q", format=".4f", title=comparison.metric),
         ],
     )
-    summary, told = alt.Chart(alt.Data(values=of_learners)), ["learner:N", "average:Q", "median:Q"]
+    summary, tooltip = alt.Chart(alt.Data(values=of_learners)), ["learner:N", "average:Q", "median:Q"]
     medians = summary.mark_tick(thickness=3, size=24, color=SECOND, opacity=1.0).encode(
-        across("median"), down, tooltip=told
+        across("median"), down, tooltip=tooltip
     )
     averages = summary.mark_point(shape="diamond", filled=True, size=90, color=ACCENT, opacity=1.0).encode(
-        across("average"), down, tooltip=told
+        across("average"), down, tooltip=tooltip
     )
     size = {"width": WIDTH, "height": ROW_HEIGHT * len(names)}
     chart = alt.layer(boxes, points, medians, averages).properties(**size)
@@ -119,19 +119,19 @@ def rank_boxes(comparison: Comparison, *, title: str = "") -> Chart:
 
 
 class Diagram:
-    """A diagram in the making.
+    """The layout of a critical difference diagram, and its canvas.
 
     Parameters
     ----------
     ranks : ndarray of shape (n_learners,)
     tests : PairTests
-        Each clique gets a bar.
+        Each clique has a bar.
     """
 
     def __init__(self, ranks: np.ndarray, tests: PairTests) -> None:
         self.names, self.ranks, self.cliques = tests.names, ranks, tests.cliques
         self.critical_difference = tests.critical_difference
-        # From the best to the worst: the first half stands to the right, the others to the left.
+        # The better half of the learners is at the right, the others are at the left.
         order = np.argsort(self.ranks, kind="stable")
         n_right = (len(order) + 1) // 2
         self.right, self.left = order[:n_right], order[n_right:][::-1]
@@ -146,11 +146,11 @@ class Diagram:
         self.canvas = Canvas(self.end + right_margin, height)
 
     def margin(self, learners: np.ndarray) -> float:
-        """Return the width of the names of one side."""
+        """Return the width of the names at one side."""
         return max(width_of(self.names[learner]) for learner in learners) + BEYOND + 10
 
     def at(self, rank: float) -> float:
-        """Return the pixel of a rank: 1 is at the right end."""
+        """Return the pixel of a rank. Rank 1 is at the right end."""
         return self.end - (rank - 1) / (len(self.names) - 1) * AXIS_WIDTH
 
     def span(self, clique: Clique) -> tuple[float, float]:
@@ -165,14 +165,14 @@ class Diagram:
         for clique, level in zip(self.cliques, self.levels, strict=True):
             self._draw_bar(clique, self.axis + FIRST_BAR + level * BAR_STEP)
         if self.has_broken:
-            told = "Broken bars contradict the ranks: only the learners with a dot belong together."
-            self.canvas.word(self.start, self.canvas.height - 8, told, size=12, colour=ACCENT)
+            text = "Broken bars contradict the ranks: they join only the learners with a dot."
+            self.canvas.word(self.start, self.canvas.height - 8, text, size=12, colour=ACCENT)
         return self.canvas.chart(title, subtitle)
 
     def _draw_axis(self) -> None:
         n_learners = len(self.names)
         self.canvas.line(self.at(n_learners), self.axis, self.at(1), self.axis, thick=1.4)
-        # With many learners, not every rank has a number.
+        # With many learners, only some ranks have a number.
         step = max(1, n_learners // 12)
         for rank in range(1, n_learners + 1):
             self.canvas.line(self.at(rank), self.axis - 7, self.at(rank), self.axis, thick=1.4)
@@ -184,15 +184,15 @@ class Diagram:
             self._draw_distance(self.critical_difference)
 
     def _draw_distance(self, distance: float) -> None:
-        """Draw the critical difference; a bar that is longer than the axis is open at its end."""
+        """Draw the critical difference. A bar that is longer than the axis has an open end."""
         longest = len(self.names) - 1
         start, end = self.at(1 + longest), self.at(1 + longest - min(distance, longest))
         is_longer = distance > longest
         for x in (start,) if is_longer else (start, end):
             self.canvas.line(x, 24, x, 34, thick=1.4)
         self.canvas.line(start, 29, end, 29, thick=1.4)
-        told = f"CD = {distance:.2f}" + (", longer than the axis" if is_longer else "")
-        self.canvas.word((start + end) / 2, 12, told, align="center")
+        text = f"CD = {distance:.2f}" + (", longer than the axis" if is_longer else "")
+        self.canvas.word((start + end) / 2, 12, text, align="center")
 
     def _draw_names(self) -> None:
         for side, learners in (("right", self.right), ("left", self.left)):
@@ -205,7 +205,7 @@ class Diagram:
                 self._label(side, edge, y, learner, about)
 
     def _label(self, side: str, edge: float, y: float, learner: int, about: str) -> None:
-        """Write a name at the end of its line, and its rank, small, over the line."""
+        """Write a name at the end of its line, and its rank in small letters above the line."""
         outwards, align, other = (1, "left", "right") if side == "right" else (-1, "right", "left")
         self.canvas.word(edge + 6 * outwards, y, self.names[learner], align=align, about=about)
         rank = f"{self.ranks[learner]:.2f}"
@@ -223,7 +223,7 @@ class Diagram:
 
 
 def levels_of(spans: list[tuple[float, float]]) -> list[int]:
-    """Return the level of each bar: the first on which it comes near no other.
+    """Return the level of each bar: the first level without another bar near it.
 
     Examples
     --------
