@@ -12,35 +12,64 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 from study_cases import content, main_study
 
 PLACE = str(Path(__file__).parents[2] / "support")
-RUN = "import sys; sys.path.insert(0, sys.argv[1]); import study_cases; study_cases.run(*sys.argv[2:])"
+# Runs the study of each line in a fork, so that the modules are imported only once.
+FORKS = """
+import os, sys
+sys.path.insert(0, sys.argv[1])
+import study_cases
+for line in sys.stdin:
+    pid = os.fork()
+    if not pid:
+        study_cases.run(line.strip(), sys.argv[2])
+        os._exit(0)
+    print(pid, flush=True)
+    os.waitpid(pid, 0)
+    print("ended", flush=True)
+"""
 # Long enough that kills occur in all states of a cell.
 SECONDS_OF_SLOW_CELLS = 0.05
 
 
-def begin(folder):
-    """Start the study in a separate process."""
-    return subprocess.Popen(
-        [sys.executable, "-c", RUN, PLACE, str(folder), str(SECONDS_OF_SLOW_CELLS)],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+@contextmanager
+def forks():
+    """Start a process that forks the studies."""
+    command = [sys.executable, "-c", FORKS, PLACE, str(SECONDS_OF_SLOW_CELLS)]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as server:
+        yield server
+        server.stdin.close()
 
 
-def kill_when(process, folder, n_cells, seconds):
-    """Kill a study some time after it has finished `n_cells`; return False if it has ended before."""
-    while process.poll() is None:
+def is_running(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def run_and_kill(server, folder, n_cells, seconds):
+    """Run a study and kill it some time after it has finished `n_cells`. Return False if it ends before."""
+    server.stdin.write(f"{folder}\n")
+    server.stdin.flush()
+    pid = int(server.stdout.readline())
+    is_killed = False
+    while is_running(pid) and not is_killed:
         if (folder / "study.sqlite").exists() and n_done(folder) >= n_cells:
             time.sleep(seconds)
-            os.kill(process.pid, signal.SIGKILL)
-            process.wait()
-            return True
+            is_killed = is_running(pid)
+            if is_killed:
+                os.kill(pid, signal.SIGKILL)
         time.sleep(0.005)
-    return False
+    assert server.stdout.readline() == "ended\n"
+    return is_killed
 
 
 def n_done(folder):
@@ -73,15 +102,15 @@ def check_killed(folder, n_kills, seed):
     """
     rng = random.Random(seed)
     done, n_killed = {}, 0
-    for _ in range(n_kills):
-        process = begin(folder / "killed")
-        seconds = rng.uniform(0.0, SECONDS_OF_SLOW_CELLS)
-        if not kill_when(process, folder / "killed", len(done) + rng.randrange(3), seconds):
-            break
-        n_killed += 1
-        now = seconds_of_cells(folder / "killed")
-        assert done.items() <= now.items(), "a finished cell was lost or run again"
-        done = now
+    with forks() as server:
+        for _ in range(n_kills):
+            seconds = rng.uniform(0.0, SECONDS_OF_SLOW_CELLS)
+            if not run_and_kill(server, folder / "killed", len(done) + rng.randrange(3), seconds):
+                break
+            n_killed += 1
+            now = seconds_of_cells(folder / "killed")
+            assert done.items() <= now.items(), "a finished cell was lost or run again"
+            done = now
     with main_study(folder / "killed", SECONDS_OF_SLOW_CELLS) as killed:
         killed.run()
         assert done.items() <= seconds_of_cells(folder / "killed").items()
