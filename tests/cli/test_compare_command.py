@@ -8,6 +8,21 @@ import pytest
 
 from committee.cli.console import known_learners
 from committee.evaluating import Study
+from committee.running.process_runner import ProcessRunner
+
+
+@pytest.fixture(scope="module", autouse=True)
+def shared_workers():
+    """Run all studies in the same worker process, because its start takes longer than a study."""
+    run = Study.run
+
+    def run_here(study, *, runner, n_jobs, **options):
+        assert (runner, n_jobs) == ("processes", 1)
+        return run(study, runner=workers, **options)
+
+    with ProcessRunner(1) as workers, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Study, "run", run_here)
+        yield
 
 
 @pytest.fixture
