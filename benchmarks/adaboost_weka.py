@@ -1,7 +1,7 @@
-"""Is AdaBoostM1Classifier the AdaBoostM1 of Weka? The same tables of two classes, ten stumps, vote by vote.
+"""Compare AdaBoostM1Classifier with Weka's AdaBoostM1 on tables of two classes: ten stumps, vote by vote.
 
-Weka's stumps try every threshold and split a category from the rest, so ours see indicators of categories and
-as many bins as there are values. Needs Debian's `weka` package; one run of Java per table.
+Weka's stumps try every threshold and separate one category from the others. So our stumps get indicators of
+categories, and as many bins as there are values. Needs Debian's `weka` package, and runs Java once per table.
 """
 
 import re
@@ -18,23 +18,23 @@ PRINTED = 0.0051  # Weka prints votes with two decimals
 
 
 def main():
-    for name in weka.asked_tables(TABLES):
+    for name in weka.requested_tables(TABLES):
         arff = weka.read_arff(name)
-        (told,) = weka.run(arff, LEARNER, ("-no-cv",))
-        print(compare(name, arff, told), flush=True)
+        (output,) = weka.run(arff, LEARNER, ("-no-cv",))
+        print(compare(name, arff, output), flush=True)
 
 
-def compare(name, arff, told):
-    """How many votes are the same from the first on, and how many training rows are right."""
-    theirs = np.array([float(vote) for vote in re.findall(r"^Weight: ([\d.]+)", told, re.MULTILINE)])
+def compare(name, arff, output):
+    """Describe the number of equal votes, from the first one, and of right predictions of training rows."""
+    theirs = np.array([float(vote) for vote in re.findall(r"^Weight: ([\d.]+)", output, re.MULTILINE)])
     X = indicators(arff.X)
     booster = AdaBoostM1Classifier(n_estimators=len(theirs), max_bins=65_535).fit(X, arff.y)
     ours = booster.estimator_weights_
     n_both = min(len(ours), len(theirs))
     n_same = int(np.cumprod(np.abs(ours[:n_both] - theirs[:n_both]) < PRINTED).sum())
-    right = int(re.search(r"Correctly Classified Instances\s+(\d+)", told)[1])
+    right = int(re.search(r"Correctly Classified Instances\s+(\d+)", output)[1])
     n_right = int((booster.predict(X) == arff.y).sum())
-    votes = f"{n_same} of {len(theirs)} votes the same"
+    votes = f"{n_same} of {len(theirs)} votes equal"
     return f"{name:14} {votes}, right on {n_right} / {right} of {len(arff.y)} rows"
 
 

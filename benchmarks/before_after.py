@@ -1,7 +1,7 @@
 """Compare the speed of two versions of committee in one run, in interleaved pairs.
 
-In: the Python of an environment with the version before; the one that runs this script has the version
-after. Out: for each task, the median ratio of the times, after over before, with its 90 % interval.
+In: the Python interpreter of an environment with the old version. The interpreter that runs this script has
+the new version. Out: for each task, the median ratio of the times, new to old, with its 90 % interval.
 
     python benchmarks/before_after.py path/to/before/bin/python --pairs 20
 """
@@ -19,7 +19,7 @@ THREADS = 2
 
 
 def tables():
-    """A large table, and small ones."""
+    """Return a large table with two targets, and a small table."""
     from sklearn.datasets import load_breast_cancer
 
     rng = np.random.default_rng(0)
@@ -29,7 +29,7 @@ def tables():
 
 
 def tasks(folder):
-    """What is timed, by name: functions without parameters."""
+    """Return the tasks to time, by name: functions without parameters."""
     import committee
 
     X, number, label, small_X, small_y = tables()
@@ -86,7 +86,7 @@ def work():
 
 
 class Worker:
-    """A process of one version, which times tasks."""
+    """A process with one of the versions, which times tasks."""
 
     def __init__(self, python):
         self.process = subprocess.Popen(
@@ -95,7 +95,7 @@ class Worker:
         self.names = self.process.stdout.readline().strip().split("|")
 
     def seconds(self, name):
-        """Return how long a task takes."""
+        """Return the time of a task."""
         self.process.stdin.write(name + "\n")
         self.process.stdin.flush()
         return float(self.process.stdout.readline())
@@ -120,11 +120,11 @@ def compare(before, n_pairs, only):
 
 
 def main():
-    """Read the command line."""
+    """Run the comparison of the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("before", nargs="?", help="the Python of the version before")
+    parser.add_argument("before", nargs="?", help="the Python interpreter of the old version")
     parser.add_argument("--pairs", type=int, default=20)
-    parser.add_argument("--only", default="", help="a part of the names of the tasks to compare")
+    parser.add_argument("--only", default="", help="compare only the tasks whose name contains this text")
     parser.add_argument("--work", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.work:
@@ -132,7 +132,7 @@ def main():
     elif given.before:
         compare(given.before, given.pairs, given.only)
     else:
-        parser.error("the Python of the version before is missing")
+        parser.error("pass the Python interpreter of the old version")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""How fast is boosting, how good, how large? The targets of boosting.
+"""Measure the speed, quality and size of gradient boosting and AdaBoost, and compare them with targets.
 
 python benchmarks/boosting.py [--quick] [--cases ...] [--peers ...] [--repeats 5]
 """
@@ -17,7 +17,7 @@ LIGHTGBM, SKLEARN = "LightGBM", "scikit-learn"
 QUICK_ROWS = {"n_rows": 4000, "n_test": 2000}
 ROUNDS, STUMPS = 200, 100
 THREADS_TO_TRY = (1, 2, 3, 7)
-# As many leaves as committee's, and splits that differ from node to node.
+# Peers with as many leaves as committee, and with a separate split in each node.
 ORDINARY = (LIGHTGBM, "LightGBM quantised", "XGBoost", SKLEARN, "YDF")
 
 TWO = "100,000 x 28, 2 classes"
@@ -32,7 +32,7 @@ LOSSES = {TWO: "log_loss", HALF_MILLION: "log_loss", REGRESSION: "rmse", TEN: "l
 
 
 def large(name, about, kind, table, *, n_calls=0, without=()):
-    """A case of one fit per process."""
+    """Return a case with one fit per process."""
 
     def measure(peer, *, seed, quick):
         split = table(**QUICK_ROWS) if quick else table()
@@ -43,7 +43,7 @@ def large(name, about, kind, table, *, n_calls=0, without=()):
 
 
 def small(name, about, table):
-    """A case of some short fits per process, with neither memory nor batch prediction."""
+    """Return a case with several short fits per process, without memory and batch prediction."""
 
     def measure(peer, *, seed, quick):
         fits, rounds = (2, 20) if quick else (5, ROUNDS)
@@ -54,7 +54,7 @@ def small(name, about, table):
 
 
 def stumps(name, about, table):
-    """A case of AdaBoost."""
+    """Return a case of AdaBoost."""
 
     def measure(peer, *, seed, quick):
         split = table(**QUICK_ROWS) if quick else table()
@@ -65,7 +65,7 @@ def stumps(name, about, table):
 
 
 def same_model(name, about):
-    """A case that counts the models that different numbers of threads make of the same tables."""
+    """Return a case that counts the distinct models of one table from different numbers of threads."""
 
     def measure(peer, *, seed, quick):
         rows = QUICK_ROWS if quick else {"n_rows": 20_000, "n_test": 1000}
@@ -96,8 +96,8 @@ def _peers_with(kind):
     return tuple(name for name, peer in BOOSTERS.items() if kind in peer.kinds)
 
 
-def judge(readings):
-    """The targets, row by row."""
+def check_targets(readings):
+    """Compare the readings with the targets."""
     verdicts = []
     for case, loss in LOSSES.items():
         verdicts.append(ratio_to_good(readings, f"fit: {case}", case, "fit", times=1.5, loss=loss, percent=1))
@@ -111,7 +111,7 @@ def judge(readings):
             "predict",
             times=1,
             peers=ORDINARY,
-            whose=f"the fastest peer of {LEAVES} leaves",
+            whose=f"the fastest peer with {LEAVES} leaves",
         )
         for case in LOSSES
     ]
@@ -175,10 +175,10 @@ QUESTION = Question(
         same_model(
             SAME_MODEL,
             "20,000 rows of each kind of table, 20 rounds on a share of the rows and columns, and stumps of "
-            "AdaBoost: how many different models, byte for byte, come out of different numbers of threads.",
+            "AdaBoost: the number of distinct models, byte for byte, from different numbers of threads.",
         ),
     ),
-    judge=judge,
+    check_targets=check_targets,
     registry=BOOSTERS,
     plots=(
         Plot("boosting_fit.svg", "Time to fit, as a multiple of committee's", "fit"),

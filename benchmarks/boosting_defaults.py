@@ -46,7 +46,7 @@ class Learner:
     distribution: str
     name: str
     parameters: dict
-    # Categories and missing values as text, and the names of the categorical columns as a parameter.
+    # Whether it needs categories and missing values as text, and the names of the categorical columns.
     needs_text: bool = False
 
     def table(self, X):
@@ -59,7 +59,7 @@ class Learner:
         return getattr(importlib.import_module(self.distribution), self.name)(**self.parameters, **extra)
 
     def settings(self):
-        return f"{self.name}({', '.join(f'{key}={value!r}' for key, value in self.given.items())})"
+        return f"{self.name}({', '.join(f'{key}={value!r}' for key, value in self.parameters.items())})"
 
 
 LEARNERS = {

@@ -1,4 +1,4 @@
-"""The peers of boosting, all at the same rounds, rate, leaves and bins, behind the interface of `peers.py`.
+"""The peers of boosting with the same rounds, rate, leaves and bins, behind the interface of `peers.py`.
 
 Kinds of models: "classifier" and "regressor" are gradient boosting, "stumps" is AdaBoost over stumps.
 """
@@ -13,7 +13,7 @@ SAME = f"rate {RATE}, {LEAVES} leaves, {BINS} bins, {THREADS} threads"
 
 
 class Booster(SklearnModel):
-    """A peer with scikit-learn's interface that does not tell how large its model is."""
+    """A peer with scikit-learn's interface whose model size is unknown."""
 
     def nbytes(self):
         return None
@@ -49,7 +49,7 @@ def committee_model(kind, *, n_estimators, seed):
             learning_rate=RATE,
             max_leaf_nodes=LEAVES,
             max_bins=BINS,
-            min_samples_leaf=20,  # as LightGBM and scikit-learn
+            min_samples_leaf=20,  # as in LightGBM and scikit-learn
             subsample=1.0,
             colsample_bytree=1.0,
             colsample_bynode=1.0,
@@ -143,8 +143,8 @@ BOOSTERS = {
         Peer(
             "committee",
             "committee",
-            f"{SAME}; subsample=1, colsample_bynode=1: all rows and columns, as the others; "
-            "AdaBoostClassifier at its defaults",
+            f"{SAME}; subsample=1, colsample_bynode=1: all rows and columns, as in the others; "
+            "AdaBoostClassifier with its defaults",
             (*GRADIENT, "stumps"),
             committee_model,
         ),
@@ -173,8 +173,8 @@ BOOSTERS = {
         Peer(
             "scikit-learn",
             "scikit-learn",
-            f"HistGradientBoosting, {SAME}; early_stopping=False; AdaBoostClassifier at its defaults, which "
-            "has one thread",
+            f"HistGradientBoosting, {SAME}; early_stopping=False; AdaBoostClassifier with its defaults, "
+            "which has one thread",
             (*GRADIENT, "stumps"),
             sklearn_model,
         ),

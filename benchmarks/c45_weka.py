@@ -1,7 +1,7 @@
-"""Is C45Classifier the J48 of Weka? The same tables, the same folds, tree by tree.
+"""Compare C45Classifier with Weka's J48 on the same tables and folds, tree by tree.
 
-Weka chooses the folds, as `weka.py` tells. Needs Debian's `weka` package, for the program and for the example
-tables; two runs of Java per table, half a minute in all.
+Weka draws the folds, as `weka.py` describes. Needs Debian's `weka` package, which contains the program and
+the example tables. Java runs twice per table, for half a minute in total.
 """
 
 import importlib.metadata
@@ -22,16 +22,16 @@ TABLES = (
 
 @dataclass(frozen=True)
 class Tree:
-    """What the two are compared by."""
+    """The measurements by which the two trees are compared."""
 
     leaves: int
     size: int
     accuracies: list[float]  # one per fold
-    right: np.ndarray  # per row, whether it was predicted well when it was tested
+    right: np.ndarray  # per row, whether its prediction was right when its fold was tested
 
 
 def main():
-    names = weka.asked_tables(TABLES)
+    names = weka.requested_tables(TABLES)
     trees = {}
     for name in names:
         arff = weka.read_arff(name)
@@ -44,7 +44,7 @@ def main():
 
 
 def run_weka(arff):
-    """J48's tree on the whole table, its accuracy by fold, and the folds."""
+    """Return J48's tree on the whole table with its accuracy by fold, and the folds."""
     grown, tested = weka.run(arff, "weka.classifiers.trees.J48", ("-no-cv", "-v"), weka.CROSS_VALIDATE)
     leaves = int(re.search(r"Number of Leaves\s*:\s*(\d+)", grown)[1])
     size = int(re.search(r"Size of the tree\s*:\s*(\d+)", grown)[1])
@@ -65,7 +65,7 @@ def describe(name, ours, theirs, n_rows):
     same = int((ours.right == theirs.right).sum())
     return (
         f"{name:18} leaves {ours.leaves:3} / {theirs.leaves:3}  size {ours.size:3} / {theirs.size:3}  "
-        f"accuracy {ours.right.mean():.4f} / {theirs.right.mean():.4f}  same verdict on {same} of {n_rows}"
+        f"accuracy {ours.right.mean():.4f} / {theirs.right.mean():.4f}  agreement on {same} of {n_rows} rows"
     )
 
 
@@ -80,7 +80,7 @@ def make_result(trees):
             ]
     return {
         "name": "c45_weka",
-        "title": "Is C45Classifier the J48 of Weka?",
+        "title": "Does C45Classifier agree with Weka's J48?",
         "about": (
             "Both with their defaults on example tables of Weka: the tree of the whole table, and the "
             "accuracy of 10-fold cross-validation on the folds that Weka draws with seed 1. The class "
@@ -105,14 +105,14 @@ def make_result(trees):
             for name, (_, _, n_rows) in trees.items()
         ],
         "measurements": measurements,
-        "targets": judge(trees),
+        "targets": check_targets(trees),
         "plots": [],
         "failures": [],
     }
 
 
-def judge(trees):
-    """Sizes within 5 %, accuracies within one standard error of Weka's."""
+def check_targets(trees):
+    """Require sizes within 5 %, and accuracies within one standard error of Weka's."""
     size_gaps = {
         name: max(abs(ours.size / theirs.size - 1), abs(ours.leaves / theirs.leaves - 1))
         for name, (ours, theirs, _) in trees.items()

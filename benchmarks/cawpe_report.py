@@ -1,7 +1,7 @@
-"""What the runs of cawpe_paper.py say: the result file, and the page docs/cawpe_paper.md.
+"""Summarise the runs of cawpe_paper.py in the result file and in the page docs/cawpe_paper.md.
 
 In: one run per table and resample, and the means that the paper's authors published. Out: average ranks,
-means, and how far each mean lies from theirs, with the reasons from `cawpe_explained.toml`.
+means, and their differences to the published means, with the reasons from `cawpe_explained.toml`.
 """
 
 import importlib.metadata
@@ -19,13 +19,13 @@ from boosting_defaults import case_list, significance
 PAGE = Path(__file__).parent.parent / "docs" / "cawpe_paper.md"
 EXPLAINED = Path(__file__).parent / "cawpe_explained.toml"
 ALL_TABLES = "all tables"
-# Whose members and rules a run had. Those of the paper get another name whenever they change here, so that
-# older runs are not counted.
+# The members and rules of a run. The name of those of the paper changes whenever our copy of them changes, so
+# that older runs are not counted.
 PAPER, DEFAULTS = "own-neighbours", "defaults"
-# Our own rule, which the paper does not have.
+# A rule that is not in the paper.
 BY_CLASS = "stacking by class"
 CAWPE = "CAWPE"
-# The column of the published means, what the paper fitted, what is fitted here.
+# For each member, the column of the published means, the model in the paper and the model here.
 MEMBERS = {
     "logistic": ("Logistic", "Weka's Logistic, a penalty of 1e-8", "the same, `weka_logistic.py`"),
     "C4.5": ("C4.5", "Weka's J48", "C45Classifier()"),
@@ -34,11 +34,11 @@ MEMBERS = {
         "Weka's SMO, linear, C = 1, columns scaled to 0 and 1, logistic curves, pairwise coupling",
         "the same, of SVC(kernel='linear')",
     ),
-    "neighbours": ("NN", "k up to 100 by leaving one out, columns as they are", "the same"),
+    "neighbours": ("NN", "k up to 100 by leave-one-out, columns without scaling", "the same"),
     "perceptron": (
         "MLP1",
         "Weka's MultilayerPerceptron: (columns + classes) / 2 hidden units, columns scaled to -1 and 1, 500 "
-        "epochs, steps of 0.3 row by row with momentum 0.2, squared error",
+        "epochs, one step per row with rate 0.3 and momentum 0.2, squared error",
         "the same, `weka_perceptron.py`",
     ),
 }
@@ -53,9 +53,9 @@ RULES = {
 COLUMNS = {name: about[0] for name, about in {**RULES, **MEMBERS}.items()}
 METRICS = {"error": "error", "balanced_error": "balanced error", "auc": "AUC", "nll": "NLL"}
 PUBLISHED = {"error": "ACC", "balanced_error": "BALACC", "auc": "AUROC", "nll": "NLL"}
-CLOSE = 0.01  # to the paper's mean over all tables
-FAR = 0.02  # from the paper's mean on one table
-CHANCE = 0.01  # how often such a difference is one by chance
+CLOSE = 0.01  # the largest small difference to the paper's mean over all tables
+FAR = 0.02  # the smallest large difference to the paper's mean on one table
+CHANCE = 0.01  # the significance level of differences on one table
 RESAMPLES_OF_PAPER = 30
 
 
@@ -69,11 +69,11 @@ class Summary:
     defaults: pd.DataFrame  # the error of CAWPE with the paper's members and with CAWPEClassifier's own
     by_class: pd.Series  # the error of our own stacking
     n_resamples: int
-    n_all: int  # how many tables there are to do
+    n_all: int  # the number of tables in the experiment
 
     @property
     def gaps(self):
-        """Mean accuracy here less that of the paper."""
+        """Our mean accuracy minus that of the paper."""
         return self.published["error"] - self.scores["error"]
 
     @property
@@ -82,7 +82,7 @@ class Summary:
 
 
 def read_published(folder):
-    """The paper's means by metric, as errors where the files have accuracies."""
+    """Return the paper's means by metric, with accuracies converted to errors."""
     read = {
         metric: pd.read_csv(Path(folder) / f"cawpe_uci121_{name}.csv", index_col="dataset")
         for metric, name in PUBLISHED.items()
@@ -91,14 +91,14 @@ def read_published(folder):
 
 
 def ranks_of(scores):
-    """Average ranks over tables, by classifier (rows) and metric; 1 is best, equals share theirs."""
+    """Return average ranks over tables by classifier (rows) and metric; 1 is best, ties share their mean."""
     return pd.DataFrame(
         {metric: frame.rank(axis=1, ascending=metric != "auc").mean() for metric, frame in scores.items()}
     )
 
 
 def write(runs, tables, published, n_resamples):
-    """Write the result and the page, if any table is whole."""
+    """Write the result and the page, if any table has all resamples."""
     summary = summarise(runs, tables, published, n_resamples)
     if not summary.tables:
         print(f"No table has {n_resamples} resamples yet, so there is nothing to report.")
@@ -111,7 +111,7 @@ def write(runs, tables, published, n_resamples):
 
 
 def summarise(runs, tables, published, n_resamples):
-    """Means over the resamples of the tables that have enough of them."""
+    """Return means over the resamples of the tables that have enough of them."""
     lines = pd.DataFrame(
         [
             {**{key: run[key] for key in ("members", "table", "resample")}, "classifier": name, **scores}
@@ -151,7 +151,7 @@ def summarise(runs, tables, published, n_resamples):
 
 
 def result_of(summary):
-    """The result in the one format of all benchmarks."""
+    """Return the result in the format of all benchmarks."""
     errors = summary.scores["error"]
     totals = {f"rank_{metric}": column for metric, column in ranks_of(summary.scores).items()}
     totals |= {"accuracy": 1 - errors.mean(), "gap": summary.gaps.mean()}
@@ -170,7 +170,7 @@ def result_of(summary):
     own = [*RULES, "C4.5", "neighbours"]
     return {
         "name": "cawpe_paper",
-        "title": "Is CAWPE what its paper says?",
+        "title": "Does CAWPE reproduce the results of its paper?",
         "about": (
             f"{scope(summary)} *Published* is the paper's mean accuracy over the same tables. "
             f"{significance(errors)} [More, table by table](cawpe_paper.md)."
@@ -192,7 +192,7 @@ def result_of(summary):
                 for metric, label in METRICS.items()
             },
             "accuracy": {"label": "mean accuracy", "unit": "", "ratio": False},
-            "gap": {"label": "less published", "unit": "", "ratio": False},
+            "gap": {"label": "minus published", "unit": "", "ratio": False},
             "error": {"label": "error", "unit": "", "ratio": False},
         },
         "cases": case_list([ALL_TABLES, *errors.index]),
@@ -204,18 +204,18 @@ def result_of(summary):
 
 
 def scope(summary):
-    """What was done, and on how much."""
+    """Return a sentence about the tables and resamples of the experiment."""
     n = summary.n_resamples
-    beside = "as in the paper" if n == RESAMPLES_OF_PAPER else f"where the paper has {RESAMPLES_OF_PAPER}"
+    compared = "as in the paper" if n == RESAMPLES_OF_PAPER else f"where the paper has {RESAMPLES_OF_PAPER}"
     return (
         f"The paper's experiment (Large, Lines and Bagnall 2019) on {len(summary.tables)} of the "
         f"{summary.n_all} open tables other than connect-4: {n} stratified resamples of half the rows, "
-        f"{beside}; ten folds; all rules decide by the same votes."
+        f"{compared}; ten folds; all rules combine the same votes."
     )
 
 
 def verdicts_on(summary):
-    """CAWPE has the best ranks of error and AUC, and means are the paper's."""
+    """Require that CAWPE has the best ranks of error and AUC, and that means are close to the paper's."""
     verdicts = []
     for metric in "error", "auc":
         ranks = ranks_of(summary.scores)[metric]
@@ -242,10 +242,10 @@ def verdicts_on(summary):
 
 
 def page_of(summary, why):
-    """The page, as Markdown."""
+    """Return the page as Markdown."""
     parts = [
         "# CAWPE and its paper",
-        "Made by `python benchmarks/cawpe_paper.py` from its runs, and from the reasons in "
+        "Written by `python benchmarks/cawpe_paper.py` from its runs and from the reasons in "
         "`benchmarks/cawpe_explained.toml`; do not edit.",
         scope(summary),
         "## The members",
@@ -290,7 +290,7 @@ def rank_table(summary):
 
 
 def holm_of_wilcoxon(errors):
-    """For each classifier but CAWPE, the corrected p of Wilcoxon's signed-rank test of its errors.
+    """Return the corrected p-value of Wilcoxon's signed-rank test of CAWPE's errors and those of each other.
 
     >>> errors = pd.DataFrame({"CAWPE": [0.1, 0.2, 0.3, 0.4, 0.5], "a": [0.2, 0.4, 0.6, 0.8, 1.0]})
     >>> holm_of_wilcoxon(errors.assign(b=errors.CAWPE))
@@ -324,7 +324,7 @@ def mean_table(summary):
 
 
 def by_class_sentence(summary):
-    """How our own stacking does, which the paper does not have."""
+    """Return a paragraph about our own stacking, which is not in the paper."""
     cawpe = summary.scores["error"][CAWPE]
     wins, losses = int((summary.by_class < cawpe).sum()), int((summary.by_class > cawpe).sum())
     return (
@@ -338,14 +338,14 @@ def by_class_sentence(summary):
 
 
 def defaults_sentence(summary, why):
-    """How CAWPEClassifier does as it comes, on the tables that were run with it too."""
+    """Return a paragraph about CAWPEClassifier with its defaults, on the tables that have runs of it."""
     if not len(summary.defaults):
         return ""
     here, own = summary.defaults.mean()[[PAPER, DEFAULTS]]
     wins = int((summary.defaults[DEFAULTS] < summary.defaults[PAPER]).sum())
     ties = int((summary.defaults[DEFAULTS] == summary.defaults[PAPER]).sum())
     return (
-        f"`CAWPEClassifier()` as it comes sees categories as categories and has members of its own. On "
+        f"`CAWPEClassifier()` with its defaults gets categories as categories and has other members. On "
         f"{len(summary.defaults)} of these tables its mean accuracy is {1 - own:.4f}, where the paper's "
         f"members on numbered categories reach {1 - here:.4f}; it is better on {wins} tables and "
         f"equal on {ties}. "
@@ -354,7 +354,7 @@ def defaults_sentence(summary, why):
 
 
 def is_far(summary):
-    """Which differences are neither small nor to be expected of so few resamples (Student's t)."""
+    """Return which differences are large, and significant given the number of resamples (Student's t)."""
     n_errors = stats.t.ppf(1 - CHANCE / 2, summary.n_resamples - 1)
     return (summary.gaps.abs() > FAR) & (summary.gaps.abs() > n_errors * summary.noise)
 
@@ -369,7 +369,7 @@ def gap_table(summary):
 
 
 def deviations(summary, sentences):
-    """For each table with a star, who differs and why."""
+    """Return a list of the tables with a star, with the differences and the reasons."""
     shown, far = [CAWPE, *MEMBERS], is_far(summary)
     lines = []
     for table, gaps in summary.gaps.iterrows():
@@ -377,9 +377,9 @@ def deviations(summary, sentences):
         if names:
             what = ", ".join(f"{name} {gaps[name]:+.3f}" for name in names)
             lines.append(f"- **{table}**: {what}. {sentences.get(table, 'Not explained yet.')}")
-    return ["\n".join(lines)] if lines else ["Nowhere."]
+    return ["\n".join(lines)] if lines else ["On no table."]
 
 
 def reasons():
-    """The sentences of the page that nobody can compute."""
+    """Return the sentences of the page that were written by hand."""
     return tomllib.loads(EXPLAINED.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""How fast are the rules and committees, and do they select whom others select?
+"""Measure the speed of rules and committees, and compare the members that they select with DESlib's.
 
 python benchmarks/combining.py [--quick] [--cases ...] [--peers ...] [--repeats 5]
 """
@@ -25,7 +25,8 @@ METHODS = (
     "ola", "lca", "mcb", "a_priori", "a_posteriori", "knora_e", "knora_u",
     "des_p", "des_rrc", "des_kl", "knop", "des_knn", "meta_des",
 )  # fmt: skip
-# DESlib takes minutes there: its time on these rows counts for all 20,000, which it decides on one by one.
+# DESlib takes minutes for these methods and decides row by row. So its time is measured on fewer rows and
+# scaled.
 DESLIB_ROWS = {"des_rrc": 100, "des_kl": 100, "des_knn": 500}
 COMPARED_ROWS = {"des_rrc": 100, "des_kl": 100, "des_knn": 500}
 RULES = (
@@ -37,7 +38,7 @@ KINDS = ("dynamic selection", "stacking")
 
 
 class CommitteeSelection:
-    """A DynamicRule as DESlib's methods are: labels are counted, columns are not scaled."""
+    """A DynamicRule with the settings of DESlib: it counts labels, and does not scale columns."""
 
     def __init__(self, method, votes):
         from committee.rules import DynamicRule
@@ -53,14 +54,14 @@ class CommitteeSelection:
 
 
 def deslib_selection(method, votes):
-    """DESlib's, in its own environment."""
+    """Return DESlib's method. This runs in the environment of DESlib."""
     from deslib_pool import DeslibSelection
 
     return DeslibSelection(method, votes)
 
 
 def committee_stacking(kind, members, final, folds):
-    """Stacking on the rows of the folds, as scikit-learn's."""
+    """Return stacking fitted on out-of-fold votes, as in scikit-learn."""
     import committee
 
     return getattr(committee, kind)(
@@ -69,7 +70,7 @@ def committee_stacking(kind, members, final, folds):
 
 
 def sklearn_stacking(kind, members, final, folds):
-    """scikit-learn's."""
+    """Return scikit-learn's stacking."""
     import sklearn.ensemble
 
     return getattr(sklearn.ensemble, kind)(members, final_estimator=final, cv=folds, n_jobs=THREADS)
@@ -79,14 +80,14 @@ PEERS = {
     "committee": Peer(
         "committee",
         "committee",
-        f'DynamicRule(voting="hard", scale=False), else defaults; stacking with n_jobs={THREADS}',
+        f'DynamicRule(voting="hard", scale=False), otherwise defaults; stacking with n_jobs={THREADS}',
         KINDS,
         {"dynamic selection": CommitteeSelection, "stacking": committee_stacking}.get,
     ),
     "DESlib": Peer(
         "DESlib",
         "deslib",
-        f"k={N_NEIGHBOURS}, random_state=0, else defaults (scikit-learn's neighbours on all cores)",
+        f"k={N_NEIGHBOURS}, random_state=0, otherwise defaults (scikit-learn's neighbours on all cores)",
         KINDS[:1],
         {"dynamic selection": deslib_selection}.get,
         python=DESLIB_PYTHON,
@@ -94,7 +95,7 @@ PEERS = {
     "scikit-learn": Peer(
         "scikit-learn",
         "scikit-learn",
-        f"n_jobs={THREADS}, else defaults",
+        f"n_jobs={THREADS}, otherwise defaults",
         KINDS[1:],
         {"stacking": sklearn_stacking}.get,
     ),
@@ -102,7 +103,7 @@ PEERS = {
 
 
 def dynamic_case(method, name=None, change=lambda votes: votes):
-    """Fit on the known rows and decide on the new ones, with the votes of all members in hand."""
+    """Return a case that fits a method on the known rows and decides on the new ones, with given votes."""
 
     def measure(peer, *, seed, quick):
         votes = change(pool(quick=quick))
@@ -131,13 +132,15 @@ def dynamic_case(method, name=None, change=lambda votes: votes):
 
     scaled = DESLIB_ROWS.get(method)
     about = (
-        f"DESlib decides on {scaled} rows, and the time counts {20_000 // scaled} times." if scaled else ""
+        f"DESlib decides on {scaled} rows, and its time is multiplied by {20_000 // scaled}."
+        if scaled
+        else ""
     )
     return Case(name or method, about, ("committee", "DESlib"), measure)
 
 
 def members_case(method):
-    """On how many rows the same members decide."""
+    """Return a case with the share of rows on which both select the same members."""
 
     def measure(peer, *, seed, quick):
         from committee.rules import DynamicRule
@@ -162,7 +165,7 @@ def members_case(method):
 
 
 def stacking_case(name, kind, table):
-    """Return interleaved fits of both in one process."""
+    """Return a case with interleaved fits of both packages in one process."""
 
     def measure(peer, *, seed, quick):
         from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
@@ -199,7 +202,7 @@ def stacking_case(name, kind, table):
             once(make)
         rounds = []
         for number in range(2 if quick else 6):
-            # Each is first in every other round.
+            # The first peer changes in every round.
             turn = 1 if number % 2 else -1
             rounds.append([seconds(once, make) for make in makers[::turn]][::turn])
         ours, theirs = zip(*rounds, strict=True)
@@ -209,7 +212,7 @@ def stacking_case(name, kind, table):
 
 
 def greedy_case(loss):
-    """50 steps over 100 members."""
+    """Return a case of 50 greedy steps over 100 members."""
 
     def measure(peer, *, seed, quick):
         from committee.rules import GreedyRule
@@ -224,7 +227,7 @@ def greedy_case(loss):
 
 
 def fixed_case(rule):
-    """20 members on 100,000 rows."""
+    """Return a case of a fixed rule with 20 members on 100,000 rows."""
 
     def measure(peer, *, seed, quick):
         from committee import rules
@@ -240,7 +243,7 @@ def fixed_case(rule):
 
 
 def some_votes(rng, n_members, n_rows, n_classes=10):
-    """Votes of float32, right about as often as not, and the classes."""
+    """Draw votes of float32 that are right for about half of the rows, and the classes."""
     y = rng.integers(0, n_classes, n_rows)
     votes = rng.standard_exponential((n_members, n_rows, n_classes), dtype=np.float32)
     votes[:, np.arange(n_rows), y] *= 3
@@ -265,8 +268,8 @@ CASES = (
 )
 
 
-def judge(readings):
-    """The targets of the rules and committees."""
+def check_targets(readings):
+    """Compare the readings with the targets."""
     return [
         *(
             ratio(readings, f"dynamic selection, {each.name}", each.name, "time", times=5, peer="DESlib")
@@ -296,7 +299,7 @@ def judge(readings):
 
 QUESTION = Question(
     name="combining",
-    title="How fast are rules and committees, and do they select whom others select?",
+    title="How fast are rules and committees, and do they select the same members as DESlib?",
     about=(
         f"**Dynamic selection**, one line per method: {N_MEMBERS} trees vote on 20,000 known rows of 28 "
         "columns and two classes, and the methods decide 20,000 new rows. The votes of all members are "
@@ -315,7 +318,7 @@ QUESTION = Question(
         "it."
     ),
     cases=CASES,
-    judge=judge,
+    check_targets=check_targets,
     registry=PEERS,
 )
 

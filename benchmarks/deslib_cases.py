@@ -1,8 +1,9 @@
-"""Record what DESlib selects for `test_deslib_cases.py`, which must run without DESlib.
+"""Record the selections of DESlib for `test_deslib_cases.py`, which must run without DESlib.
 
-Small tables whose numbers are exact in binary, votes of members that are right in different places. For each
-method, the competence of each member on each new row, which members DESlib selects, and the class that it
-predicts. DESlib needs an old scikit-learn, so it gets an environment of its own:
+The cases are small tables whose numbers are exact in binary, with votes of members that are right on
+different rows. The file contains, for each method, the competence of each member on each new row, the members
+that DESlib selects, and the predicted class. DESlib needs an old scikit-learn, so it gets a separate
+environment:
 
     make benchmarks/.venv-deslib/deslib
     benchmarks/.venv-deslib/bin/python benchmarks/deslib_cases.py
@@ -30,7 +31,7 @@ from sklearn.neighbors import NearestNeighbors
 
 OUT = Path(__file__).parents[1] / "tests" / "combining" / "selection" / "deslib_cases.json"
 N_KNOWN, N_NEW, N_MEMBERS, N_COLUMNS, N_NEIGHBOURS = 60, 40, 7, 3, 7
-# So many that DES-kNN does not take all of the accurate half.
+# Enough members that DES-kNN selects only some of the accurate half.
 N_MANY = 20
 METHODS = {
     "ola": OLA,
@@ -50,7 +51,7 @@ METHODS = {
 
 
 class Recorded(ClassifierMixin, BaseEstimator):
-    """A member that has its votes by heart; rows are known by their first column."""
+    """A member with stored votes; it identifies rows by their first column."""
 
     def __init__(self, keys, votes):
         self.keys, self.votes = keys, votes
@@ -68,7 +69,7 @@ class Recorded(ClassifierMixin, BaseEstimator):
 
 def main():
     recorded = {
-        "about": f"DESlib {deslib.__version__}; made by benchmarks/deslib_cases.py",
+        "about": f"DESlib {deslib.__version__}; written by benchmarks/deslib_cases.py",
         "n_neighbours": N_NEIGHBOURS,
         "cases": [case(n_classes, seed) for n_classes, seed in ((2, 1), (3, 2), (5, 3))],
         "many_members": case(3, 4, N_MANY, ("des_knn",)),
@@ -109,7 +110,7 @@ def case(n_classes, seed, n_members=N_MEMBERS, names=tuple(METHODS)):
 
 
 def table(n_classes, seed, n_members):
-    """Numbers in 1/1024, and votes in 1/256 of noisy linear members."""
+    """Draw a table in units of 1/1024 and votes of noisy linear members in units of 1/256."""
     rng = np.random.default_rng(seed)
     X = rng.integers(-2048, 2048, size=(N_KNOWN + N_NEW, N_COLUMNS)) / 1024
     X = X[np.unique(X[:, 0], return_index=True)[1]]
@@ -125,12 +126,12 @@ def table(n_classes, seed, n_members):
 
 
 def in_units(numbers, unit):
-    """Whole numbers of 1 / unit."""
+    """Return numbers as integer multiples of 1 / unit."""
     return (numbers * unit).astype(int).tolist()
 
 
 def answer(name, method, probabilities, distances, nearest):
-    """Competence and selection; in DES-kNN, the selection depends on diversity too."""
+    """Return the competence and the selection. The selection of DES-kNN also depends on diversity."""
     labels = probabilities.argmax(axis=2)
     if name == "des_knn":
         accuracy, diversity = method.estimate_competence(nearest, distances, labels)
@@ -142,14 +143,14 @@ def answer(name, method, probabilities, distances, nearest):
     else:
         competence = method.estimate_competence(nearest, distances, labels)
     selected = np.asarray(method.select(competence))
-    # Methods that take one member return its number.
+    # Methods that select a single member return its number.
     return competence, selected if selected.ndim == 2 and selected.shape[1] > 1 else listed(
         selected.reshape(-1, 1), labels.shape[1]
     )
 
 
 def listed(numbers, n_members):
-    """Numbers of members as a matrix of 0 and 1."""
+    """Return the numbers of members as a matrix of 0 and 1."""
     selected = np.zeros((len(numbers), n_members), dtype=int)
     np.put_along_axis(selected, np.asarray(numbers, dtype=int), 1, axis=1)
     return selected

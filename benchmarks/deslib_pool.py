@@ -1,6 +1,6 @@
-"""DESlib on the pool of `dynamic_pool.py`: how long it takes, whom it selects. Needs DESlib's environment.
+"""Run DESlib on the pool of `dynamic_pool.py`, for its time and its selections. Needs DESlib's environment.
 
-python benchmarks/deslib_pool.py <method> <n_rows> <file> [--quick]    writes whom it selects on new rows
+python benchmarks/deslib_pool.py <method> <n_rows> <file> [--quick]    writes the selections on new rows
 """
 
 import sys
@@ -12,13 +12,14 @@ from sklearn.neighbors import NearestNeighbors
 from deslib_cases import METHODS, answer
 from dynamic_pool import N_NEIGHBOURS, pool, standardised
 
-# These weigh all known rows. DESlib makes an array of (rows, known rows, members) of them: few rows at once.
+# These methods use all known rows. DESlib makes an array of (rows, known rows, members), so it gets few rows
+# at a time.
 EVERYWHERE = ("des_rrc", "des_kl")
 ROWS_AT_A_TIME = 50
 
 
-class Recited(ClassifierMixin, BaseEstimator):
-    """A member that has its votes by heart: a table is known by its first number."""
+class StoredVotes(ClassifierMixin, BaseEstimator):
+    """A member with stored votes; it identifies a table by its first number."""
 
     def __init__(self, votes, starts):
         self.votes, self.starts = votes, starts
@@ -38,14 +39,14 @@ class Recited(ClassifierMixin, BaseEstimator):
 
 
 class DeslibSelection:
-    """A method of DESlib with its own search for neighbours, on all cores."""
+    """A method of DESlib, which searches neighbours on all cores."""
 
     def __init__(self, method, votes):
-        """votes: the pool. Members recite it, so that nobody pays for their trees."""
+        # Members return the votes of the pool, so the time does not contain predictions of trees.
         first = np.concatenate([votes.known_X[:, 0], votes.new_X[:, 0]])
         starts = {number: place for place, number in enumerate(first)}
         together = np.concatenate([votes.known_votes, votes.new_votes], axis=1)
-        members = [Recited(vote, starts) for vote in together]
+        members = [StoredVotes(vote, starts) for vote in together]
         self.is_everywhere = method in EVERYWHERE
         near = {} if self.is_everywhere else {"k": N_NEIGHBOURS}
         self.method = METHODS[method](members, random_state=0, **near)
@@ -59,13 +60,13 @@ class DeslibSelection:
 
 
 def choices(name, n_rows, *, quick):
-    """Whom DESlib selects on the first new rows, and what is left of it without draws, ties and the sign.
+    """Return the members that DESlib selects on the first new rows, and the corrections for a comparison.
 
     Returns
     -------
     dict of str to ndarray of shape (n_rows, N_MEMBERS) or (n_rows,)
-        selected; candidates: among whom it draws or, for des_kl, whom it would select by the paper's formula;
-        is_tied: rows on which equal members compete for the last seats.
+        selected: the selected members; candidates: the members among which it draws or, for des_kl, those
+        that the paper's formula selects; is_tied: rows with a tie for the last selected member.
     """
     votes = standardised(pool(quick=quick))
     selection = DeslibSelection(name, votes)
@@ -100,7 +101,7 @@ def _choice(name, method, probabilities, distances, nearest):
 
 
 def _ties(method, accuracy, diversity):
-    """Rows whose last accurate member, or last diverse one, equals the next."""
+    """Return which rows have a tie between the last accurate or diverse member and the next one."""
     best = np.argsort(-accuracy, axis=1, kind="stable")
     ranked = np.take_along_axis(accuracy, best, axis=1)
     spread = np.sort(np.take_along_axis(diversity, best[:, : method.N_], axis=1), axis=1)

@@ -1,7 +1,7 @@
-"""A pool of members and what they vote, the same for every peer that selects among them.
+"""Provide a pool of members and their votes, the same for every peer that selects among them.
 
-The votes are made once, by whichever interpreter asks first, and stored beside the raw results: peers that
-need another scikit-learn start from the same bytes.
+The first process that needs the votes stores them next to the raw results. So peers that need another version
+of scikit-learn start from the same bytes.
 """
 
 from typing import NamedTuple
@@ -25,7 +25,10 @@ class Pool(NamedTuple):
 
 
 def pool(*, quick):
-    """Trees of depth 6 on bootstrap samples of 10,000 rows; 20,000 other rows are known, 20,000 are new."""
+    """Return the votes of trees of depth 6 on 20,000 known and 20,000 new rows.
+
+    The trees are fitted on bootstrap samples of 10,000 other rows.
+    """
     n_rows = 1_000 if quick else 20_000
     path = results.FOLDER / "raw" / f"dynamic_pool_{n_rows}.npz"
     if not path.exists():
@@ -36,7 +39,7 @@ def pool(*, quick):
 
 
 def standardised(votes):
-    """The same pool with columns of mean 0 and deviation 1 on the known rows."""
+    """Return the pool with columns scaled to mean 0 and standard deviation 1 on the known rows."""
     center, spread = votes.known_X.mean(axis=0), votes.known_X.std(axis=0)
     return votes._replace(known_X=(votes.known_X - center) / spread, new_X=(votes.new_X - center) / spread)
 

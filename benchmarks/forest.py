@@ -1,4 +1,4 @@
-"""How fast are the forests, how good, how large? The targets of the first engine.
+"""Measure the speed, quality and size of forests and extra-trees, and compare them with targets.
 
 python benchmarks/forest.py [--quick] [--cases ...] [--peers ...] [--repeats 5]
 """
@@ -22,7 +22,7 @@ LARGE = (FOREST, EXTRA, TEN, REGRESSION)
 
 
 def large(name, about, kind, table, *, n_calls=0):
-    """A case of one fit per process."""
+    """Return a case with one fit per process."""
 
     def measure(peer, *, seed, quick):
         split = table(**QUICK_ROWS) if quick else table()
@@ -33,7 +33,7 @@ def large(name, about, kind, table, *, n_calls=0):
 
 
 def small(name, about, kind, table):
-    """A case of many short fits per process, with neither memory nor batch prediction."""
+    """Return a case with many short fits per process, without memory and batch prediction."""
 
     def measure(peer, *, seed, quick):
         fits = 3 if quick else 20
@@ -47,8 +47,8 @@ def _peers_with(kind):
     return tuple(name for name, peer in PEERS.items() if kind in peer.kinds)
 
 
-def judge(readings):
-    """The targets, row by row."""
+def check_targets(readings):
+    """Compare the readings with the targets."""
     verdicts = [
         ratio(readings, f"fit: {FOREST}", FOREST, "fit", peer=SKLEARN, times=20),
         ratio(readings, f"fit: {FOREST}", FOREST, "fit", peer=INTELEX, times=3),
@@ -108,7 +108,7 @@ QUESTION = Question(
         small(CANCER, "379 training rows, 30 columns.", "forest classifier", tables.breast_cancer),
         small(DIGITS, "1,198 training rows, 64 columns, 10 classes.", "forest classifier", tables.digits),
     ),
-    judge=judge,
+    check_targets=check_targets,
     plots=(
         Plot("forest_fit.svg", "Time to fit, as a multiple of committee's", "fit"),
         Plot("forest_predict.svg", "Time to predict the test rows, as a multiple of committee's", "predict"),

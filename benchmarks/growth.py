@@ -1,4 +1,4 @@
-"""How does the cost of a forest grow with the rows and with the columns?
+"""Measure how the cost of a forest grows with the numbers of rows and columns.
 
 python benchmarks/growth.py [--quick] [--cases ...] [--peers ...] [--repeats 5]
 """
@@ -15,7 +15,7 @@ COLUMNS = {f"{n} columns": n for n in (10, 20, 50, 100, 200)}
 
 
 def rows_case(name, n_rows):
-    """The first rows of one table, so that only their number changes."""
+    """Return a case with the first rows of one table, so that only the number of rows changes."""
 
     def measure(peer, *, seed, quick):
         shrink = 50 if quick else 1
@@ -28,7 +28,7 @@ def rows_case(name, n_rows):
 
 
 def columns_case(name, n_columns):
-    """50,000 rows of a table whose share of informative columns is always the same."""
+    """Return a case with 50,000 rows and a constant share of informative columns."""
 
     def measure(peer, *, seed, quick):
         n_rows = 1000 if quick else 50_000
@@ -42,8 +42,8 @@ def _fit(peer, table, seed, quick):
     return {metric: readings[metric] for metric in ("fit", "memory", "accuracy")}
 
 
-def judge(readings):
-    """The fit must stay within 1.2 times of proportional on both axes, and take the least memory."""
+def check_targets(readings):
+    """Require a cost of at most 1.2 times proportional on both axes, and the least memory."""
     return [
         proportional(readings, "fit time, rows 50,000 to 400,000", ROWS, "fit", limit=1.2),
         proportional(readings, "fit time, columns 10 to 200", COLUMNS, "fit", limit=1.2),
@@ -67,7 +67,7 @@ QUESTION = Question(
         *(rows_case(name, n_rows) for name, n_rows in ROWS.items()),
         *(columns_case(name, n_columns) for name, n_columns in COLUMNS.items()),
     ),
-    judge=judge,
+    check_targets=check_targets,
     plots=(
         Plot("growth_rows.svg", "Time to fit by rows (28 columns)", "fit", axis="rows"),
         Plot("growth_columns.svg", "Time to fit by columns (50,000 rows)", "fit", axis="columns"),

@@ -1,9 +1,9 @@
-"""The harness of all benchmarks: a question in, a result file out.
+"""Run the cases of a question and write its result file: the harness of all benchmarks.
 
-A question has cases; a case measures one peer. `main` runs every (case, peer) pair in a fresh process, with
-the peers taking turns inside every repetition so that a slow minute of the machine hurts all of them, and
-writes the result in the format of `results.py`. The worker is the question's own file, called with
-`--worker`; it prints its readings as JSON on the last line of stdout.
+A question has cases, and a case measures one peer. `main` runs each pair of case and peer in a fresh process
+and writes the result in the format of `results.py`. The peers take turns within each repetition, so that a
+slow minute of the machine affects all of them. The worker is the file of the question, called with
+`--worker`. It prints its readings as JSON on the last line of stdout.
 """
 
 import argparse
@@ -23,7 +23,7 @@ TIMEOUT_SECONDS = 1800
 
 @dataclass(frozen=True)
 class Metric:
-    """What a number means; `ratio` says that it is a cost, to be compared by division."""
+    """The name and unit of a number. With `ratio`, it is a cost that is compared by division."""
 
     label: str
     unit: str
@@ -69,7 +69,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Plot:
-    """A picture of one metric; with an axis, of its growth."""
+    """A picture of one metric, or of its growth along an axis."""
 
     file: str
     title: str
@@ -79,19 +79,19 @@ class Plot:
 
 @dataclass(frozen=True)
 class Question:
-    """What a benchmark file asks."""
+    """The cases and targets of a benchmark file."""
 
     name: str
     title: str
     about: str
     cases: tuple[Case, ...]
-    judge: Callable  # Readings -> list of verdicts
+    check_targets: Callable  # Readings -> list of verdicts
     registry: Mapping[str, Peer] = field(default_factory=lambda: PEERS)
     plots: tuple[Plot, ...] = ()
 
 
 def main(question):
-    """Answer a question from the command line, as the driver or as one worker."""
+    """Run the benchmark of a question from the command line, as the driver or as one worker."""
     arguments = _parse(question)
     if arguments.worker:
         return _work(question, **json.loads(arguments.worker))
@@ -109,7 +109,7 @@ def main(question):
 def _parse(question):
     parser = argparse.ArgumentParser(description=question.title)
     parser.add_argument(
-        "--quick", action="store_true", help="small sizes, one repetition: is all of it alive?"
+        "--quick", action="store_true", help="small sizes and one repetition, to check all cases"
     )
     parser.add_argument("--cases", nargs="+", choices=_names(question), default=_names(question))
     parser.add_argument("--peers", nargs="+", choices=_peers(question), default=_peers(question))
@@ -144,7 +144,7 @@ def _check_installed(peers, registry):
 
 
 def _run(cases, arguments, registry):
-    """Every run's readings, by (case, peer, metric), and what went wrong."""
+    """Return the readings of all runs by (case, peer, metric), and the failures."""
     values, failures = {}, []
     for repeat in range(arguments.repeats):
         for case in cases:
@@ -175,7 +175,7 @@ def _in_fresh_process(job, python):
             command, env=os.environ | threads, capture_output=True, text=True, timeout=TIMEOUT_SECONDS
         )
     except subprocess.TimeoutExpired as error:
-        raise RuntimeError(f"no answer within {TIMEOUT_SECONDS} s") from error
+        raise RuntimeError(f"no result within {TIMEOUT_SECONDS} s") from error
     if done.returncode != 0:
         lines = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
         raise RuntimeError(lines[-1])
@@ -208,7 +208,7 @@ def _result(question, cases, arguments, values, failures):
         "metrics": {name: asdict(metric) for name, metric in METRICS.items() if name in measured},
         "cases": [{"name": c.name, "about": c.about, "axis": c.axis, "at": c.at} for c in cases],
         "measurements": measurements,
-        "targets": [] if arguments.quick else question.judge(results.Readings(measurements)),
+        "targets": [] if arguments.quick else question.check_targets(results.Readings(measurements)),
         "plots": [asdict(plot) for plot in question.plots],
         "failures": failures,
     }
@@ -218,7 +218,7 @@ def _print(result):
     for header, rows in results.tables(result):
         print("\n" + results.markdown(header, rows))
     if result["quick"]:
-        print("\nA quick run: its sizes are not those of the targets, so they are not judged.")
+        print("\nThis is a quick run with small sizes, so it is not compared with the targets.")
     else:
         print("\n" + results.markdown(*results.verdict_table(result)))
     for failure in result["failures"]:

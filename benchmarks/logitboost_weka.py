@@ -1,9 +1,10 @@
-"""Is LogitBoostClassifier the LogitBoost of Weka? The same tables, folds and ten rounds of stumps.
+"""Compare LogitBoostClassifier with Weka's LogitBoost: the same tables, folds and ten rounds of stumps.
 
-Weka chooses the folds, as `weka.py` tells, and gives the probabilities of the training rows with three
-decimals. On the small tables one draw of folds says little (labor has 57 rows: a row is 1.8 %, and our
-accuracy less Weka's goes from -7 % to 3.5 % with the seed), so there are several. Needs Debian's `weka`
-package, for the program and for the example tables; eleven runs of Java per table.
+Weka draws the folds, as `weka.py` describes, and prints the probabilities of the training rows with three
+decimals. On small tables a single draw of folds is not enough: labor has 57 rows, so one row is 1.8 %, and
+the difference of our accuracy and Weka's varies from -7 % to 3.5 % with the seed. So there are several draws.
+Needs Debian's `weka` package, which contains the program and the example tables. Java runs eleven times per
+table.
 """
 
 import importlib.metadata
@@ -28,15 +29,15 @@ PRINTED = 0.0005  # Weka prints three decimals
 
 @dataclass(frozen=True)
 class Model:
-    """What the two are compared by."""
+    """The measurements by which the two models are compared."""
 
     accuracies: list[list[float]]  # by seed and fold
-    right: np.ndarray  # by seed and row, whether it was predicted well when it was tested
+    right: np.ndarray  # by seed and row, whether its prediction was right when its fold was tested
     probabilities: np.ndarray  # of the training rows, after ten rounds
 
 
 def main():
-    names = weka.asked_tables(TABLES)
+    names = weka.requested_tables(TABLES)
     models = {}
     for name in names:
         arff = weka.read_arff(name)
@@ -53,8 +54,8 @@ def main():
 
 
 def run_weka(arff):
-    """Weka's LogitBoost and the folds. Of the declared classes, only those that occur have a probability."""
-    told, *tested = weka.run(
+    """Return Weka's model and the folds. Probabilities of declared classes without rows are dropped."""
+    output, *tested = weka.run(
         arff,
         "weka.classifiers.meta.LogitBoost",
         ("-no-cv", "-p", "1", "-distribution"),
@@ -62,7 +63,7 @@ def run_weka(arff):
     )
     folds, right = zip(*(weka.read_folds(each, len(arff.y)) for each in tested), strict=True)
     probabilities = {}
-    for shares, row in re.findall(r"^ +\d+ .*?([\d.*,]+) \((\d+)\)$", told, re.MULTILINE):
+    for shares, row in re.findall(r"^ +\d+ .*?([\d.*,]+) \((\d+)\)$", output, re.MULTILINE):
         probabilities[int(row)] = [float(share.strip("*")) for share in shares.split(",")]
     declared = np.array([probabilities[row] for row in range(len(arff.y))])
     return model_of(right, folds, declared[:, np.unique(arff.y)]), folds
@@ -74,7 +75,7 @@ def run_committee(X, arff, folds):
 
 
 def model_of(right, folds, probabilities):
-    """A model, from what was right for each seed of folds."""
+    """Return a model from its right predictions for each seed of the folds."""
     accuracies = [
         [float(of_seed[fold].mean()) for fold in drawn] for of_seed, drawn in zip(right, folds, strict=True)
     ]
@@ -82,12 +83,12 @@ def model_of(right, folds, probabilities):
 
 
 def make():
-    """Ten rounds of stumps that try every threshold, as Weka's do."""
+    """Return a classifier with ten rounds of stumps that try every threshold, as in Weka."""
     return LogitBoostClassifier(N_ROUNDS, max_bins=65_535)
 
 
 def indicators(X):
-    """Categories as Weka's stumps see them: one against the rest."""
+    """Return categories as 0 and 1 columns, because Weka's stumps separate one category from the others."""
     columns = {}
     for name, values in X.items():
         if not isinstance(values.dtype, pd.CategoricalDtype):
@@ -99,7 +100,7 @@ def indicators(X):
 
 
 def gap(ours, theirs):
-    """The largest difference of a probability."""
+    """Return the largest difference of a probability."""
     return float(np.abs(ours.probabilities - theirs.probabilities).max())
 
 
@@ -121,7 +122,7 @@ def make_result(models, tables):
             ]
     return {
         "name": "logitboost_weka",
-        "title": "Is LogitBoostClassifier the LogitBoost of Weka?",
+        "title": "Does LogitBoostClassifier agree with Weka's LogitBoost?",
         "about": (
             "Ten rounds of stumps that try every threshold, on example tables of Weka: the accuracy of "
             f"10-fold cross-validation, averaged over the folds that Weka draws with {len(FOLD_SEEDS)} "
@@ -153,7 +154,7 @@ def make_result(models, tables):
         },
         "cases": [{"name": name, "about": about(tables[name]), "axis": None, "at": None} for name in models],
         "measurements": measurements,
-        "targets": judge(models, tables),
+        "targets": check_targets(models, tables),
         "plots": [],
         "failures": [],
     }
@@ -167,8 +168,8 @@ def about(arff):
     )
 
 
-def judge(models, tables):
-    """Equal probabilities where the algorithms are equal, and as good an accuracy elsewhere."""
+def check_targets(models, tables):
+    """Require equal probabilities where the algorithms are equal, and a similar accuracy on all tables."""
     complete = [
         name
         for name in models
@@ -191,7 +192,7 @@ def judge(models, tables):
         },
         {
             "what": f"10-fold accuracy; mean of {len(models)} tables {ours:.4f}, Weka {theirs:.4f}",
-            "target": "nowhere more than one standard error of a cross-validation below Weka",
+            "target": "at most one standard error of a cross-validation below Weka on every table",
             "measured": f"at most {shortfalls[furthest]:.2f} standard errors below ({furthest})",
             "met": shortfalls[furthest] <= 1,
         },
@@ -199,7 +200,7 @@ def judge(models, tables):
 
 
 def error_of_one(model):
-    """The standard error of one cross-validation, from how much its folds differ: the mean of the seeds."""
+    """Return the standard error of one cross-validation, as the mean over the seeds."""
     return float(np.mean([weka.standard_error(accuracies) for accuracies in model.accuracies]))
 
 

@@ -1,7 +1,7 @@
-"""Measuring one model in the process that runs nothing else.
+"""Measure the time, memory and quality of one model in a process that runs nothing else.
 
-`fit_and_score` is what a worker does: warm up, fit, predict, score. Time comes from the monotonic clock. Peak
-memory comes from the kernel's own high-water mark, so nothing runs beside the fit.
+`fit_and_score` contains the steps of a worker: warm up, fit, predict, score. The time is that of the
+monotonic clock. The peak memory is the kernel's high-water mark, so no other code runs during the fit.
 """
 
 import ctypes
@@ -16,12 +16,12 @@ import numpy as np
 from sklearn.metrics import accuracy_score, log_loss, root_mean_squared_error
 
 MEGABYTE = 1024 * 1024
-# Fits that take so long together need no repetition.
+# Fits are not repeated after this total time.
 ENOUGH_SECONDS = 3.0
 
 
 def fit_and_score(peer, kind, split, *, n_estimators, seed, n_fits=1, n_calls=0):
-    """Fit one kind of model of a peer and say what it cost and how good it is.
+    """Fit one kind of model of a peer and measure its cost and quality.
 
     Parameters
     ----------
@@ -31,14 +31,15 @@ def fit_and_score(peer, kind, split, *, n_estimators, seed, n_fits=1, n_calls=0)
     split : Split
     n_estimators, seed : int
     n_fits : int, default=1
-        Fits of equal models in this process, fewer if they take long; their median time counts.
+        Number of fits of equal models in this process, fewer if they take long. The result is their median
+        time.
     n_calls : int, default=0
-        Calls with one row each, whose median time counts; 0 leaves them out.
+        Number of predictions of a single row. The result is their median time.
 
     Returns
     -------
     dict of str to float
-        By name of a metric in `harness.METRICS`.
+        The values by the name of their metric in `harness.METRICS`.
     """
     _warm_up(peer, kind, split)
     models = [peer.model(kind, n_estimators=n_estimators, seed=seed) for _ in range(n_fits)]
@@ -67,7 +68,7 @@ def fit_and_score(peer, kind, split, *, n_estimators, seed, n_fits=1, n_calls=0)
 
 
 def seconds(function, *arguments):
-    """The time of one call."""
+    """Return the time of one call."""
     gc.collect()
     start = time.perf_counter()
     function(*arguments)
@@ -75,10 +76,10 @@ def seconds(function, *arguments):
 
 
 class PeakMemory:
-    """How far the resident memory rose above where it stood on entry.
+    """The largest rise of the resident memory within a block.
 
-    Linux tells the high-water mark and lets a process reset it. Elsewhere the mark cannot be reset, so the
-    rise is measured from the highest mark so far and is a lower bound.
+    Linux reports the high-water mark, and a process can reset it. On other systems it cannot be reset, so the
+    rise is measured from the highest value so far and is a lower bound.
     """
 
     def __enter__(self):
@@ -94,7 +95,7 @@ class PeakMemory:
 
 
 def _warm_up(peer, kind, split, n_rows=1000):
-    """Load the libraries and start what they keep, on a small part of the table."""
+    """Load the libraries and start their threads with a model on a small part of the table."""
     model = peer.model(kind, n_estimators=10, seed=0)
     model.fit(model.table(split.X_train[:n_rows]), split.y_train[:n_rows])
     model.votes(model.table(split.X_test[:n_rows]))
@@ -103,7 +104,7 @@ def _warm_up(peer, kind, split, n_rows=1000):
 def _scores(votes, split):
     if votes.ndim == 1 or votes.shape[1] == 1:
         return {"rmse": root_mean_squared_error(split.y_test, votes.ravel())}
-    # Some peers vote in float32; their rows sum to one only nearly.
+    # Some peers vote in float32, so their rows do not sum exactly to one.
     votes = votes.astype(np.float64) / votes.sum(axis=1, keepdims=True, dtype=np.float64)
     classes = np.unique(split.y_train)
     return {
@@ -122,7 +123,7 @@ def _microseconds_per_row(predict, rows):
 
 
 def _return_free_memory():
-    """Give what the allocator hoards back to the system, so that a fit cannot hide in it (glibc only)."""
+    """Return free memory of the allocator to the system, so that the fit cannot reuse it (glibc only)."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
     if trim is not None:
         trim(0)

@@ -1,11 +1,11 @@
-"""Are our networks better than scikit-learn's perceptron in the same time, and how near to boosting?
+"""Compare the loss and time of our networks with those of scikit-learn's perceptron and of boosting.
 
     python benchmarks/network.py --data FOLDER [--systems ...] [--tables ...] [--splits 1] [--rows 60000]
 
 FOLDER is described in `boosting_defaults.py`; tables, splits and losses are those of `auto.py`. The
-perceptron is given what it needs: robust scaling, a column for each category, small steps, y scaled, and as
-many steps as did best for it. Seconds are those of the processor, of one thread. What is done is kept line
-by line in `results/raw/network.jsonl`, and every call prints what is known so far.
+perceptron gets robust scaling, a column for each category, a scaled target, small steps and the best number
+of steps. The time is processor time of one thread. Each finished run is appended to
+`results/raw/network.jsonl`, and every call prints a summary of all runs.
 """
 
 import argparse
@@ -33,25 +33,25 @@ from committee import (
 )
 from committee.assembling import TableEncoder
 
-KEPT = Path(__file__).parent / "results" / "raw" / "network.jsonl"
-# About so many steps of the perceptron are taken on tables of any size.
+RUNS = Path(__file__).parent / "results" / "raw" / "network.jsonl"
+# The approximate number of steps of the perceptron, on tables of any size.
 N_STEPS = 2000
 
 
 def main():
     arguments = parse()
     about = manifest(arguments.data)
-    there = {(r["table"], r["split"], r["system"], r["rows"]) for r in kept()}
+    done = {(r["table"], r["split"], r["system"], r["rows"]) for r in stored_runs()}
     for name in arguments.tables:
         for split_number in range(arguments.splits):
-            asked = [(name, split_number, system, arguments.rows) for system in arguments.systems]
-            if all(each in there for each in asked):
+            wanted = [(name, split_number, system, arguments.rows) for system in arguments.systems]
+            if all(each in done for each in wanted):
                 continue
             task = about.loc[name].task
             parts = split(*table(arguments.data, name, about.loc[name], arguments.rows), task, split_number)
-            for key in asked:
-                if key not in there:
-                    keep(key, *run(key[2], task, *parts))
+            for key in wanted:
+                if key not in done:
+                    store_run(key, *run(key[2], task, *parts))
     report(arguments)
 
 
@@ -69,7 +69,7 @@ def parse():
 
 
 def run(system, task, X, X_test, y, y_test):
-    """The loss of one system on one split, and the seconds of its fit."""
+    """Return the loss of one system on one split, and the seconds of its fit."""
     model = SYSTEMS[system](task == "classification", len(y))
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -81,7 +81,7 @@ def run(system, task, X, X_test, y, y_test):
 
 
 def networks(**parameters):
-    """Our networks with some parameters."""
+    """Return a factory of our networks with these parameters."""
 
     def make(are_classes, n_rows):
         kind = NetworkClassifier if are_classes else NetworkRegressor
@@ -91,7 +91,10 @@ def networks(**parameters):
 
 
 def perceptron(are_classes, n_rows):
-    """scikit-learn's. For numbers it takes many small steps; for classes it stops early: see the log loss."""
+    """Return scikit-learn's perceptron, with many small steps for regression.
+
+    For classification it stops earlier, because more steps increase the log loss.
+    """
     batch = int(np.clip(n_rows // 2, 1, 200) if are_classes else np.clip(n_rows // 20, 1, 256))
     n_epochs = int(np.clip(N_STEPS * batch / n_rows, 10, 40 if are_classes else 200))
     given = {
@@ -111,7 +114,7 @@ def perceptron(are_classes, n_rows):
 
 
 def boosting(are_classes, n_rows):
-    """Our gradient boosting as it comes."""
+    """Return our gradient boosting with its defaults."""
     kind = GradientBoostingClassifier if are_classes else GradientBoostingRegressor
     return kind(n_jobs=1, random_state=0)
 
@@ -126,25 +129,25 @@ SYSTEMS = {
 }
 
 
-def kept():
-    """All runs that were kept."""
-    return [json.loads(line) for line in KEPT.read_text().splitlines()] if KEPT.exists() else []
+def stored_runs():
+    """Return all stored runs."""
+    return [json.loads(line) for line in RUNS.read_text().splitlines()] if RUNS.exists() else []
 
 
-def keep(key, loss, seconds):
+def store_run(key, loss, seconds):
     done = dict(zip(("table", "split", "system", "rows"), key, strict=True)) | {
         "loss": loss,
         "seconds": seconds,
     }
-    KEPT.parent.mkdir(parents=True, exist_ok=True)
-    with KEPT.open("a") as file:
+    RUNS.parent.mkdir(parents=True, exist_ok=True)
+    with RUNS.open("a") as file:
         file.write(json.dumps(done) + "\n")
     print(f"{done['table']}, {done['system']}: {loss:.4f}, {seconds:.1f} s", flush=True)
 
 
 def report(arguments):
-    """Print losses and seconds by table, and where networks are better than the perceptron and slower."""
-    runs = pd.DataFrame(kept())
+    """Print losses and seconds by table, and compare networks with the perceptron."""
+    runs = pd.DataFrame(stored_runs())
     runs = runs[(runs.rows == arguments.rows) & runs.table.isin(arguments.tables)]
     losses, seconds = (runs.pivot_table(what, "table", "system") for what in ("loss", "seconds"))
     print("loss\n" + losses.round(4).to_string())
@@ -153,7 +156,7 @@ def report(arguments):
     both = losses.dropna(subset=["networks", "perceptron"])
     print(f"\nbetter than the perceptron on {(both.networks < both.perceptron).sum()} of {len(both)} tables")
     ratio = (seconds.networks / seconds.perceptron).dropna()
-    print(f"for {ratio.median():.2f} times its time in the middle, {ratio.max():.2f} at most")
+    print(f"median time relative to the perceptron: {ratio.median():.2f}; maximum: {ratio.max():.2f}")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""The table and the five simple members of the CAWPE paper, in terms of scikit-learn and committee.
+"""Reproduce the tables and the five simple members of the CAWPE paper with scikit-learn and committee.
 
-The paper takes the tables of Fernández-Delgado et al. (2014), in which every category is a number, and Weka's
-learners at their defaults but for two: neighbours choose their number by leaving one out, and the support
-vector machine fits logistic curves to what it says of its training rows.
+The paper uses the tables of Fernández-Delgado et al. (2014), in which every category is a number, and Weka's
+learners with their defaults, except for two. Nearest neighbours choose their number by leave-one-out, and the
+support vector machine fits logistic curves to its scores of the training rows.
 """
 
 import numpy as np
@@ -19,8 +19,8 @@ from committee.combining.selection.feature_space import Nearest
 from weka_logistic import RIDGE, WekaLogistic
 from weka_perceptron import WekaPerceptron
 
-# In which order the values of a table's columns are numbered, if not as they come; a letter is a value.
-# Mushroom's is that of the description which its donor wrote.
+# The orders in which the values of columns are numbered, if not by appearance. Each letter is a value. The
+# order of mushroom is that of its donor's description.
 ORDERS = {
     "tic-tac-toe": ("xbo",) * 9,
     "chess-krvk": ("abcd", None, "abcdefgh", None, "abcdefgh", None),
@@ -31,18 +31,18 @@ ORDERS = {
     ),
 }
 MOST_NEIGHBOURS = 100
-# When a curve is as likely as can be, and how many steps that may take.
+# The gradient at which the fit of a curve stops, and its largest number of steps.
 STEEPEST, MOST_STEPS = 1e-6, 100
-# Probabilities of pairs that stay in the caches.
+# The probabilities of the pairs for this many rows fit in the caches.
 ROWS_AT_A_TIME = 256
 
 
 def coded(frame, name):
-    """A table as the paper's collection has it, as far as is known.
+    """Return a table coded as in the paper's collection, as far as that is known.
 
-    Text that is a number is that number; other values are numbered as they come, from 1 on; what is missing
-    is 0. Columns are then scaled to mean 0 and deviation 1, over training and test rows alike; constant ones
-    are dropped.
+    Text that is a number becomes this number. Other values are numbered by appearance, from 1. Missing values
+    become 0. Columns are then scaled to mean 0 and standard deviation 1 over training and test rows together,
+    and constant columns are dropped.
     """
     orders = ORDERS.get(name, [None] * frame.shape[1])
     X = np.column_stack([numbered(frame[column], order) for column, order in zip(frame, orders, strict=True)])
@@ -52,7 +52,7 @@ def coded(frame, name):
 
 
 def numbered(column, order):
-    """A column as float64, NaN where it is missing.
+    """Return a column as float64, with NaN for missing values.
 
     >>> numbered(pd.Series(["high", None, "low", "high"]), None)
     array([ 1., nan,  2.,  1.])
@@ -68,7 +68,7 @@ def numbered(column, order):
 
 
 def members(n_columns, n_classes):
-    """The paper's members for a table of a size, by name."""
+    """Return the members of the paper for a table of this size, with their names."""
     return [
         ("logistic", WekaLogistic()),
         ("C4.5", C45Classifier()),
@@ -79,7 +79,7 @@ def members(n_columns, n_classes):
 
 
 class PairwiseSVM(ClassifierMixin, BaseEstimator):
-    """Weka's SMO: a linear machine for each pair of classes, logistic curves, pairwise coupling."""
+    """Weka's SMO: a linear SVM for each pair of classes, with logistic curves and pairwise coupling."""
 
     def fit(self, X, y):
         self.classes_, codes = np.unique(y, return_inverse=True)
@@ -111,12 +111,12 @@ class PairwiseSVM(ClassifierMixin, BaseEstimator):
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
     def _scores(self, X):
-        """A column for each pair of classes; which sign is for which, the curves find out."""
+        """Return a column for each pair of classes. The fitted curves determine the meaning of the sign."""
         return X @ self.machine_.coef_.T + self.machine_.intercept_
 
 
 def likeliest_curve(scores, is_first):
-    """Slope and intercept of the logistic curve under which the classes are likeliest, by Newton's method.
+    """Return the slope and intercept of the logistic curve with the largest likelihood, by Newton's method.
 
     >>> curve = likeliest_curve(np.array([0.0, 0.0, 0.0, 1.0]), np.array([True, False, False, True]))
     >>> round(float(curve[1]), 3)
@@ -136,7 +136,7 @@ def likeliest_curve(scores, is_first):
         if np.abs(slope).max() < STEEPEST:
             break
         step = np.linalg.solve((terms.T * (p * (1 - p))) @ terms + 2 * RIDGE * np.eye(2), slope)
-        # Too long a step is halved; where none is short enough, this is the lowest that numbers can tell.
+        # A step that is too long is halved. If no step decreases the loss, its precision is exhausted.
         shares = (0.5**power for power in range(20))
         share = next((share for share in shares if loss(curve - share * step) < loss(curve)), None)
         if share is None:
@@ -146,9 +146,9 @@ def likeliest_curve(scores, is_first):
 
 
 def coupled(first_wins, counts, n_rounds=100):
-    """Probabilities of classes that agree best with those of pairs (Hastie and Tibshirani 1998).
+    """Return the class probabilities that agree best with those of the pairs (Hastie and Tibshirani 1998).
 
-    Two classes are one pair, which nothing contradicts.
+    Two classes are a single pair, so its probabilities are returned unchanged.
 
     >>> coupled(np.array([[[0, 0.9], [0.1, 0]]]), np.array([[0, 5], [5, 0]])).round(3)
     array([[0.9, 0.1]])
@@ -169,7 +169,7 @@ def coupled(first_wins, counts, n_rounds=100):
 
 
 class MultiResponseRegression(ClassifierMixin, BaseEstimator):
-    """The paper's meta-learner: for each class, least squares of whether a row is of it by all columns."""
+    """The paper's meta-learner: for each class, a linear regression of its indicator on all columns."""
 
     def fit(self, X, y):
         self.classes_, codes = np.unique(y, return_inverse=True)
@@ -177,7 +177,7 @@ class MultiResponseRegression(ClassifierMixin, BaseEstimator):
         return self
 
     def predict_proba(self, X):
-        # What is below 0 counts as nothing; the least number keeps a row of nothing from being divided by 0.
+        # Negative votes become 0. The tiny number avoids a division by 0 for rows without votes.
         votes = self.regression_.predict(X).clip(0) + 1e-300
         return votes / votes.sum(axis=1, keepdims=True)
 
@@ -186,7 +186,7 @@ class MultiResponseRegression(ClassifierMixin, BaseEstimator):
 
 
 class ChoosingNeighbours(ClassifierMixin, BaseEstimator):
-    """Nearest neighbours, as many of up to 100 as do best when each row is left out; the fewest of equals."""
+    """Nearest neighbours, whose number up to 100 is chosen by leave-one-out; the smaller number wins ties."""
 
     def fit(self, X, y):
         self.classes_, self.codes_ = np.unique(y, return_inverse=True)

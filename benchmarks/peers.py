@@ -1,14 +1,14 @@
-"""The peers: which package, at which settings, behind one small interface.
+"""Define the peers, with their packages and settings, behind one small interface.
 
 A peer makes models by kind ("forest classifier", "extra-trees classifier", "forest regressor"). A model has
 
-    table(X)         the rows in the form the peer likes best; making it is not timed
+    table(X)         the rows in the fastest format of the peer; the conversion is not timed
     fit(table, y)
     predict(table)   labels or numbers
-    votes(table)     probabilities (n_rows, n_classes) of a classifier, predict of a regressor
+    votes(table)     probabilities (n_rows, n_classes) of a classifier, predictions of a regressor
     order(votes)     votes as an array whose columns are the sorted classes; not timed
-    nbytes()         size of the fitted model in memory, None where the peer does not tell
-    prepared()       a callable for single rows that skips the estimator's checks, None where there is none
+    nbytes()         size of the fitted model in memory, or None if it is unknown
+    prepared()       a callable for single rows that skips the estimator's checks, or None
 
 Packages are imported when a model is made, so a process loads only the peer that it measures.
 """
@@ -34,22 +34,22 @@ SKLEARN_NAMES = {
 
 @dataclass(frozen=True)
 class Peer:
-    """A package that a question may ask."""
+    """A package that a benchmark can measure."""
 
     name: str
     distribution: str
     settings: str
     kinds: tuple[str, ...]
     model: Callable  # (kind, *, n_estimators, seed) -> a model
-    python: Path = Path(sys.executable)  # of the environment that it needs
+    python: Path = Path(sys.executable)  # the interpreter of its environment
 
     def version(self):
         if self.python == Path(sys.executable):
             return importlib.metadata.version(self.distribution)
         if not self.python.exists():
             raise ModuleNotFoundError(f"There is no {self.python}.")
-        ask = "import importlib.metadata as m, sys; print(m.version(sys.argv[1]))"
-        command = [self.python, "-c", ask, self.distribution]
+        program = "import importlib.metadata as m, sys; print(m.version(sys.argv[1]))"
+        command = [self.python, "-c", program, self.distribution]
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
@@ -77,7 +77,7 @@ class SklearnModel:
         return votes
 
     def nbytes(self):
-        """The node and value arrays of every tree."""
+        """Return the size of the node and value arrays of all trees."""
         states = [tree.tree_.__getstate__() for tree in self.estimator.estimators_]
         return sum(state["nodes"].nbytes + state["values"].nbytes for state in states)
 
@@ -94,19 +94,19 @@ class CommitteeModel(SklearnModel):
 
 
 class IntelexModel(SklearnModel):
-    """scikit-learn-intelex runs scikit-learn where it lacks something: here that is an error."""
+    """A model of scikit-learn-intelex. It is an error if the package falls back to scikit-learn."""
 
     def fit(self, table, y):
         super().fit(table, y)
         if not hasattr(self.estimator, "_onedal_estimator"):
-            raise RuntimeError("scikit-learn-intelex fell back to scikit-learn; this would not measure it.")
+            raise RuntimeError("scikit-learn-intelex fell back to scikit-learn, so it was not measured.")
 
     def nbytes(self):
         return None
 
 
 class YdfModel:
-    """A model of YDF; its table is a dict of contiguous columns. Subclasses make the learner."""
+    """A model of YDF, whose table is a dict of contiguous columns. Subclasses define the learner."""
 
     def __init__(self, kind, *, n_estimators, seed):
         self.ydf = importlib.import_module("ydf")
@@ -164,7 +164,7 @@ class YdfForest(YdfModel):
 
 
 def _from_module(module, wrapper):
-    """A maker of models whose classes are named as scikit-learn's."""
+    """Return a factory of models from a module with scikit-learn's class names."""
 
     def model(kind, *, n_estimators, seed):
         estimator = getattr(importlib.import_module(module), SKLEARN_NAMES[kind])
@@ -176,7 +176,7 @@ def _from_module(module, wrapper):
 
 
 FORESTS = tuple(SKLEARN_NAMES)
-SAME = f'max_features="sqrt", n_jobs={THREADS}, else defaults (full trees)'
+SAME = f'max_features="sqrt", n_jobs={THREADS}, otherwise defaults (full trees)'
 PEERS = {
     peer.name: peer
     for peer in (

@@ -1,4 +1,4 @@
-"""Pictures of a result, as SVG files that change only when the numbers do."""
+"""Draw the pictures of a result, as SVG files that change only if the numbers change."""
 
 import itertools
 
@@ -10,7 +10,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from results import Readings
 
-# A peer has the same colour in every picture; one that is not named here takes a free colour.
+# A peer has the same colour in every picture. Other peers get a free colour.
 NAMED = {
     "committee": "#c2410c",
     "scikit-learn": "#1d4ed8",
@@ -40,7 +40,7 @@ STYLE = {
 
 
 def draw(result, plot, folder):
-    """Draw one of a result's plots into a folder; True if there was something to draw."""
+    """Draw one plot of a result into a folder, and return whether it has any values."""
     readings = Readings(result["measurements"])
     colours = _colours(result["peers"])
     with plt.rc_context(STYLE):
@@ -60,7 +60,7 @@ def _colours(peers):
 
 
 def _ratios(result, plot, readings, colours):
-    """One line of dots per case: how many times the first peer's median each peer needs."""
+    """Draw a line of dots per case: the median of each peer as a multiple of the first peer's."""
     first, *others = result["peers"]
     metric = plot["metric"]
     cases = [c["name"] for c in result["cases"] if readings.median(c["name"], first, metric)]
@@ -86,7 +86,7 @@ def _ratios(result, plot, readings, colours):
 
 
 def _growth(result, plot, readings, colours):
-    """The metric against the size, both logarithmic, with the line that is proportional to the first peer."""
+    """Draw the metric against the size on logarithmic axes, with a line proportional to the first peer."""
     cases = [c for c in result["cases"] if c["axis"] == plot["axis"]]
     metric, first = plot["metric"], next(iter(result["peers"]))
     figure, axes = plt.subplots(figsize=(8, 4), layout="constrained")

@@ -1,4 +1,4 @@
-"""Put the means that a paper has published next to the learners of a study."""
+"""Add the published means of a paper to the comparison of a study."""
 
 from dataclasses import replace
 

@@ -14,7 +14,7 @@ PICTURES = DOCS / "benchmarks"
 
 HEAD = """# Benchmarks
 
-Made by `python benchmarks/report.py` from `benchmarks/results/*.json`; do not edit.
+Written by `python benchmarks/report.py` from `benchmarks/results/*.json`; do not edit.
 
 `make bench` creates the environment of the peers, runs every benchmark that needs no other tables and
 writes this page. Benchmarks on a folder of tables that is not part of the project are run by hand; the last
@@ -75,7 +75,7 @@ def _machine(result):
 
 
 def _anchor(title):
-    """The anchor that Markdown renderers give a heading."""
+    """Return the anchor of a heading in rendered Markdown."""
     kept = "".join(letter for letter in title.lower() if letter.isalnum() or letter in " -")
     return kept.replace(" ", "-")
 

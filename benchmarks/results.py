@@ -1,10 +1,10 @@
-"""The result of a question: the one format that every benchmark writes and `report.py` reads.
+"""Read and write the results of benchmarks, in the format that `report.py` reads.
 
-`benchmarks/results/<name>.json` holds one object:
+`benchmarks/results/<name>.json` contains one object:
 
     name          str, the name of the question and of the file
     title         str, the question
-    about         str, a paragraph of Markdown: what was done, on which tables
+    about         str, a paragraph of Markdown that describes the experiment and its tables
     rerun         str, the command
     quick         bool, true if the sizes were small (such results are not reported)
     date          str, "2026-01-31"
@@ -12,14 +12,15 @@
     peers         object: name -> {"version": str, "settings": str}; the others are compared with the first
     metrics       object: name -> {"label": str, "unit": str, "ratio": bool}; ratio: show other / first peer
     cases         list of {"name": str, "about": str, "axis": str or null, "at": number or null};
-                  axis and at place the case on a plot of growth
+                  axis and at are the position of the case in a plot of growth
     measurements  list of {"case": str, "peer": str, "metric": str, "values": list of numbers, one per run}
     targets       list of {"what": str, "target": str, "measured": str, "met": bool, or null if not measured}
     plots         list of {"file": str, "title": str, "metric": str, "axis": str or null};
-                  axis null: every peer's ratio by case; else the metric against `at`, both logarithmic
+                  axis null: the ratio of each peer by case; otherwise the metric against `at`, both
+                  logarithmic
     failures      list of {"case": str, "peer": str, "message": str}
 
-Whole numbers are shown whole; others with three digits, or with four decimals if they have no unit.
+Integers are shown in full, other numbers with three digits, or with four decimals if they have no unit.
 """
 
 import json
@@ -43,25 +44,25 @@ class Readings:
         self._values = {(m["case"], m["peer"], m["metric"]): m["values"] for m in measurements}
 
     def values(self, case, peer, metric):
-        """Every run's value; an empty list if there is none."""
+        """Return the values of all runs, which may be none."""
         return self._values.get((case, peer, metric), [])
 
     def median(self, case, peer, metric):
-        """The median over the runs, None if there is none."""
+        """Return the median over the runs, or None without runs."""
         values = self.values(case, peer, metric)
         return statistics.median(values) if values else None
 
     def peers(self, case, metric):
-        """The peers with a value."""
+        """Return the peers with a value."""
         return [peer for c, peer, m in self._values if c == case and m == metric]
 
     def metrics(self, case):
-        """The metrics that any peer has in a case."""
+        """Return the metrics that at least one peer has in a case."""
         return {m for c, _, m in self._values if c == case}
 
 
 def machine():
-    """What a reader must know of the machine, and nothing that names it."""
+    """Describe the hardware and software of the machine, without its name."""
     return {
         "cpu": _cpu_model(),
         "cores": str(os.cpu_count()),
@@ -76,7 +77,7 @@ def today():
 
 
 def write(result, *, complete):
-    """Write a result and return its path; an incomplete one goes to `raw/`, where it is not reported."""
+    """Write a result and return its path. An incomplete result is stored in `raw/` and not reported."""
     _check(result, result["name"])
     folder = FOLDER if complete else FOLDER / "raw"
     folder.mkdir(parents=True, exist_ok=True)
@@ -86,7 +87,7 @@ def write(result, *, complete):
 
 
 def load_all():
-    """Every reported result, by name."""
+    """Return all reported results, sorted by name."""
     results = []
     for path in sorted(FOLDER.glob("*.json")):
         result = json.loads(path.read_text(encoding="utf-8"))
@@ -96,9 +97,9 @@ def load_all():
 
 
 def tables(result):
-    """The measurements as tables of text: cases with the same metrics share one.
+    """Return the measurements as tables of text. Cases with the same metrics share a table.
 
-    A case has a line for each peer or, where there is but one metric, a column for each.
+    A case has a line for each peer or, if there is a single metric, a column for each.
 
     Returns
     -------
@@ -120,14 +121,14 @@ def tables(result):
 
 
 def verdict_table(result):
-    """The targets as one table of text: header and rows."""
+    """Return the targets as a table of text: header and rows."""
     words = {True: "met", False: "**missed**", None: "not measured"}
     rows = [[t["what"], t["target"], t["measured"], words[t["met"]]] for t in result["targets"]]
     return ["what", "target", "measured", ""], rows
 
 
 def markdown(header, rows):
-    """A Markdown table, padded so that it also reads well as plain text."""
+    """Return a Markdown table, padded for reading as plain text."""
     widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
     lines = [[cell.ljust(width) for cell, width in zip(row, widths, strict=True)] for row in [header, *rows]]
     lines.insert(1, ["-" * width for width in widths])
@@ -135,7 +136,7 @@ def markdown(header, rows):
 
 
 def number(value, unit):
-    """A number as a reader wants it.
+    """Format a number.
 
     >>> number(0.90912, ""), number(26812.3, "us"), number(3.7, "s"), number(5, "leaves")
     ('0.9091', '26,812', '3.70', '5')
@@ -161,7 +162,7 @@ def _table(result, readings, metrics, cases):
 
 
 def _wide_table(result, readings, metric, cases):
-    """One metric: a line for each case, a column for each peer that has a value."""
+    """Return a table of one metric: a line for each case, a column for each peer that has a value."""
     about = result["metrics"][metric]
     first = next(iter(result["peers"]))
     peers = [peer for peer in result["peers"] if any(readings.values(case, peer, metric) for case in cases)]
@@ -170,7 +171,7 @@ def _wide_table(result, readings, metric, cases):
 
 
 def _cell(result, readings, case, peer, first, metric):
-    """The median, half the range in percent, and how many times the first peer's median it is."""
+    """Format the median, half the range in percent, and the ratio to the first peer's median."""
     values = readings.values(case, peer, metric)
     if not values:
         return ""

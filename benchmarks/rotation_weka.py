@@ -1,7 +1,8 @@
-"""Is RotationForestClassifier as accurate as the RotationForest of Weka? The same tables, folds and trees.
+"""Compare the accuracy of RotationForestClassifier with Weka's RotationForest on the same tables and folds.
 
-Weka chooses the folds, as `weka.py` tells. The draws of the two are not the same, so ours is the mean of some
-seeds, beside the deviation between them. Needs Debian's `weka` package; two runs of Java per table.
+Weka draws the folds, as `weka.py` describes. The two forests have different random draws, so the output shows
+our mean and standard deviation over several seeds. Needs Debian's `weka` package, and runs Java twice per
+table.
 """
 
 import numpy as np
@@ -11,14 +12,14 @@ from committee import RotationForestClassifier
 
 TABLES = ("credit-g", "diabetes", "glass", "ionosphere", "iris", "segment-challenge", "soybean", "vote")
 LEARNER = "weka.classifiers.meta.RotationForest"
-# As many as Weka grows unless it is told otherwise.
+# The default of Weka.
 N_TREES = 10
 N_SEEDS = 5
 
 
 def main():
     found = []
-    for name in weka.asked_tables(TABLES):
+    for name in weka.requested_tables(TABLES):
         arff = weka.read_arff(name)
         _, tested = weka.run(arff, LEARNER, ("-no-cv", "-v"), weka.CROSS_VALIDATE)
         folds, right = weka.read_folds(tested, len(arff.y))
@@ -30,7 +31,7 @@ def main():
 
 
 def accuracy(arff, folds, seed):
-    """Of ours, on the rows of all folds."""
+    """Return the accuracy of our forest on the rows of all folds."""
 
     def new_forest():
         return RotationForestClassifier(N_TREES, random_state=seed)

@@ -1,4 +1,4 @@
-"""What do our runners cost beside joblib's backends?
+"""Compare the cost of our runners with that of joblib's backends.
 
 python benchmarks/running.py [--quick] [--cases ...] [--peers ...] [--repeats 5]
 """
@@ -15,13 +15,13 @@ from small_fits import MEMBERS, fit, table
 from verdicts import in_turns
 
 N_FITS = 40
-# As many rounds of all fits as are in this time.
+# Rounds of all fits are repeated for this time.
 SECONDS = 4.0
 KINDS = ("threads", "processes")
 
 
 class Committee:
-    """Tasks in a runner that is there already, with the table put into it once."""
+    """Tasks in a running runner, which gets the table once."""
 
     def __init__(self, kind):
         from committee.running import runner
@@ -37,9 +37,9 @@ class Committee:
 
 
 class Joblib:
-    """Calls in a pool that is there already, with one inner thread each, which joblib has to be told.
+    """Calls in a running pool of joblib, with one inner thread each.
 
-    It maps arrays of more than a megabyte; these are smaller.
+    joblib uses memory maps for arrays of more than a megabyte; these are smaller.
     """
 
     def __init__(self, kind):
@@ -73,7 +73,7 @@ PEERS = {
 
 
 def case(kind, member):
-    """All fits of one member on one kind of runner."""
+    """Return a case of all fits of one member on one kind of runner."""
 
     def measure(peer, *, seed, quick):
         others = [other for other in PEERS.values() if other is not peer]
@@ -82,7 +82,7 @@ def case(kind, member):
             pool.all(member)
         rounds, end = [], time.perf_counter() + (0.1 if quick else SECONDS)
         while len(rounds) < 3 or time.perf_counter() < end:
-            # Each is first in every other round.
+            # The first peer changes in every round.
             turn = 1 if len(rounds) % 2 else -1
             rounds.append([seconds(pool.all, member) for pool in pools[::turn]][::turn])
         for pool in pools:
@@ -96,8 +96,8 @@ def case(kind, member):
 CASES = tuple(case(kind, member) for kind in KINDS for member in MEMBERS)
 
 
-def judge(readings):
-    """At most 5 % slower, where there is something to do."""
+def check_targets(readings):
+    """Require at most 5 % more time than joblib, except for tasks that do nothing."""
     return [
         in_turns(readings, f"{N_FITS} fits: {each.name}", each.name, "turns", peer="joblib", percent=5)
         for each in CASES
@@ -115,7 +115,7 @@ QUESTION = Question(
         "neighbouring times over the rounds."
     ),
     cases=CASES,
-    judge=judge,
+    check_targets=check_targets,
     registry=PEERS,
 )
 

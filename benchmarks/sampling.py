@@ -1,4 +1,4 @@
-"""How fast and how good are bagging and rotation forests?
+"""Measure the speed and quality of bagging and rotation forests, and compare them with targets.
 
 python benchmarks/sampling.py [--quick] [--cases ...] [--peers ...] [--repeats 5]
 """
@@ -22,12 +22,12 @@ TWO = "rotation forest of 50 trees, 5,000 x 28"
 TEN = "rotation forest of 50 trees, 5,000 x 50, 10 classes"
 LARGE = "rotation forest of 50 trees, 100,000 x 28"
 LARGE_TABLE = 100_000 * 28 * 8 / 2**20
-# So many fits of each, one after the other; the fastest of each counts.
+# The number of interleaved fits of each peer, of which the fastest counts.
 TURNS = 9
 
 
-def whole(name, about, kind, table, *, n_estimators, peers=tuple(PEERS)):
-    """A case of one fit per process."""
+def fit_case(name, about, kind, table, *, n_estimators, peers=tuple(PEERS)):
+    """Return a case with one fit per process."""
 
     def measure(peer, *, seed, quick):
         split = table(**QUICK_ROWS) if quick else table()
@@ -37,19 +37,20 @@ def whole(name, about, kind, table, *, n_estimators, peers=tuple(PEERS)):
 
 
 def rotation(name, about, table, peers=tuple(PEERS)):
-    return whole(name, about, ROTATION, table, n_estimators=50, peers=peers)
+    return fit_case(name, about, ROTATION, table, n_estimators=50, peers=peers)
 
 
 def of_5000(table):
-    """A smaller table of the same kind."""
+    """Return a function that draws a smaller table of the same kind."""
     return lambda **rows: table(**{"n_rows": 5_000, "n_test": 20_000} | rows)
 
 
-def beside_scikit_learn(kind):
-    """Fits of ours and of scikit-learn's in turns, in one process, on one thread."""
+def interleaved_with_scikit_learn(kind):
+    """Return a case with interleaved fits of committee and scikit-learn in one process, on one thread."""
 
     def measure(peer, *, seed, quick):
-        # Of ours, and of BLAS: threads that wait for each other would be all that is measured.
+        # One thread for our code and for BLAS, because threads that wait for each other would dominate the
+        # time.
         os.environ["OMP_NUM_THREADS"] = "1"
         split = tables.two_classes(n_rows=1000 if quick else 5000, n_test=1000)
         ours, theirs = [], []
@@ -61,7 +62,7 @@ def beside_scikit_learn(kind):
                     model.fit(split.X_train, split.y_train)
                     times.append(time.process_time() - before)
         accuracy = model.estimator.score(split.X_test, split.y_test)
-        # The first fits load what is needed.
+        # The first fits import modules, so they do not count.
         return {
             "processor": min(ours[1:]),
             "turns": min(ours[1:]) / min(theirs[1:]),
@@ -72,8 +73,8 @@ def beside_scikit_learn(kind):
     return Case(kind, about, ("committee",), measure)
 
 
-def judge(readings):
-    """The targets, row by row."""
+def check_targets(readings):
+    """Compare the readings with the targets."""
     return [
         ratio(readings, f"fit: {BAGGING}", BAGGING, "fit", peer=SKLEARN, times=20),
         not_worse_by(readings, f"accuracy: {BAGGING}", BAGGING, "accuracy", peer=SKLEARN, difference=0.002),
@@ -97,19 +98,19 @@ QUESTION = Question(
         "of scikit-learn's fastest, interleaved in one process. Every repetition has its own seed."
     ),
     cases=(
-        whole(
+        fit_case(
             BAGGING,
             "Two overlapping classes, 28 numeric columns, 50,000 test rows.",
             TREES,
             tables.two_classes,
             n_estimators=50,
         ),
-        *map(beside_scikit_learn, MEMBERS),
+        *map(interleaved_with_scikit_learn, MEMBERS),
         rotation(TWO, "Two overlapping classes, 28 numeric columns.", of_5000(tables.two_classes)),
         rotation(TEN, "Ten classes, 50 numeric columns.", of_5000(tables.ten_classes)),
         rotation(LARGE, "Two overlapping classes; the table has 21 MB.", tables.two_classes, ("committee",)),
     ),
-    judge=judge,
+    check_targets=check_targets,
     registry=PEERS,
     plots=(Plot("sampling_fit.svg", "Time to fit, as a multiple of committee's", "fit"),),
 )

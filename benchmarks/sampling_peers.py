@@ -1,7 +1,8 @@
 """The peers of bagging and of rotation forests, behind the interface of `peers.py`.
 
-Kinds of models: "bagged trees" are full trees on bootstrap samples; "bagged <member>" is bagging of one of
-scikit-learn's own members, for `MEMBERS`; "rotation forest" is one as it comes, but for the number of trees.
+Kinds of models: "bagged trees" are full trees on bootstrap samples; "bagged <member>" is bagging of an
+estimator of scikit-learn in `MEMBERS`; "rotation forest" has the package's defaults, except for the number of
+trees.
 """
 
 import importlib
@@ -11,7 +12,7 @@ from peers import THREADS, CommitteeModel, Peer, SklearnModel
 
 TREES = "bagged trees"
 ROTATION = "rotation forest"
-# Members of other kinds: the module, the class, and parameters that let a fit end.
+# Members of other kinds: the module, the class, and parameters with which fits converge.
 MEMBERS = {
     "bagged naive Bayes": ("sklearn.naive_bayes", "GaussianNB", {}),
     "bagged logistic regression": ("sklearn.linear_model", "LogisticRegression", {"max_iter": 200}),
@@ -21,14 +22,14 @@ MEMBERS = {
 
 
 class Quiet(SklearnModel):
-    """A peer with scikit-learn's interface that does not tell how large its model is."""
+    """A peer with scikit-learn's interface whose model size is unknown."""
 
     def nbytes(self):
         return None
 
 
 def member_of(kind):
-    """The member of a kind of bagging; None is a full tree."""
+    """Return the member of a kind of bagging; None is a full tree."""
     if kind == TREES:
         return None
     module, name, parameters = MEMBERS[kind]
@@ -54,7 +55,7 @@ def sklearn_model(kind, *, n_estimators, seed, n_jobs=THREADS):
 
 
 def intelex_model(kind, *, n_estimators, seed):
-    """A forest that tries all columns at every node is bagged trees."""
+    """Return a forest that tries all columns in every node, which is bagging of trees."""
     forest = importlib.import_module("sklearnex.ensemble").RandomForestClassifier
     return Quiet(forest(n_estimators, max_features=None, n_jobs=THREADS, random_state=seed))
 

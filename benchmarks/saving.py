@@ -1,4 +1,4 @@
-"""How small is a saved model, how fast does it load, how soon does it answer? The targets of one safe file.
+"""Measure the size of saved models, and the times to load them and to predict the first row.
 
 python benchmarks/saving.py [--quick] [--cases ...] [--peers ...] [--repeats 5]
 """
@@ -24,9 +24,9 @@ FOREST = "forest, 100,000 x 28"
 IMPORT, HELP, INSTALL = "import", "committee --help", "base install"
 PREDICTOR, FUZZ = "predictor of a file", "hostile files"
 N_LOADS = 5
-# What scikit-learn brings along by itself.
+# scikit-learn and its dependencies.
 NOT_OURS = {"numpy", "scipy", "scikit-learn", "joblib", "threadpoolctl"}
-MUTATIONS = Path(__file__).parent.parent / "tests" / "hostile_files.py"
+MUTATIONS = Path(__file__).parent.parent / "tests" / "support" / "hostile_files.py"
 
 IMPORTING = """
 import json, time
@@ -56,14 +56,14 @@ print(json.dumps([first, statistics.median(times) / 1000]))
 
 
 def forest(split, trees, seed, module):
-    """A fitted forest of one of two libraries."""
+    """Return a fitted forest of one of two libraries."""
     return module.RandomForestClassifier(trees, max_features="sqrt", n_jobs=THREADS, random_state=seed).fit(
         split.X_train, split.y_train
     )
 
 
 def measure_forest(peer, *, seed, quick):
-    """Save the forest of a library, and load it some times."""
+    """Save the forest of a library, and load it several times."""
     import joblib
     import sklearn.ensemble
 
@@ -84,7 +84,7 @@ def measure_forest(peer, *, seed, quick):
         loading = min(seconds(load, path) for _ in range(N_LOADS))
         same = (load(path).predict_proba(split.X_test) == model.predict_proba(split.X_test)).all()
         if not same:
-            raise RuntimeError("The loaded forest answers differently.")
+            raise RuntimeError("The predictions of the loaded forest differ from those of the saved one.")
         return {"save": saving, "load": loading, "file": path.stat().st_size / MEGABYTE}
 
 
@@ -94,19 +94,19 @@ def measure_import(peer, *, seed, quick):
 
 
 def measure_help(peer, *, seed, quick):
-    """From the start of `committee --help` to its end."""
+    """Time `committee --help` from start to end."""
     command = [sys.executable, "-c", "from committee.cli import main; main()", "--help"]
     run = functools.partial(subprocess.run, command, check=True, capture_output=True, env=with_bytecode())
     return {"time": min(seconds(run) for _ in range(N_LOADS))}
 
 
 def measure_install(peer, *, seed, quick):
-    """The size of committee and of what it needs, without scikit-learn and what that needs."""
+    """Measure the size of committee and its dependencies, without scikit-learn and its dependencies."""
     return {"size": (package_bytes() + sum(map(distribution_bytes, needed("committee")))) / MEGABYTE}
 
 
 def measure_predictor(peer, *, seed, quick):
-    """Import committee, open a file and answer a row, then many."""
+    """Import committee, open a file and predict one row, then many rows one by one."""
     import numpy as np
 
     import committee
@@ -120,7 +120,7 @@ def measure_predictor(peer, *, seed, quick):
 
 
 def measure_fuzz(peer, *, seed, quick):
-    """Open mutated files, other ones for every seed."""
+    """Open mutated files, which differ between seeds."""
     n_files = 100 if quick else 2000
     command = [sys.executable, str(MUTATIONS), "--files", str(n_files), "--seed", str(seed)]
     done = subprocess.run(command, capture_output=True, text=True)
@@ -129,9 +129,9 @@ def measure_fuzz(peer, *, seed, quick):
 
 
 def in_fresh_process(program, *arguments):
-    """What a program prints, which is JSON; the second of two runs, for the first fills the disk's cache.
+    """Run a program twice and return the JSON that the second run prints. The first run fills the disk cache.
 
-    Bytecode is kept, as it is where a package is installed.
+    Bytecode is stored, as in an installed package.
     """
     command = [sys.executable, "-c", program, *arguments]
     runs = [
@@ -142,12 +142,12 @@ def in_fresh_process(program, *arguments):
 
 
 def with_bytecode():
-    """The environment of a process that keeps compiled Python."""
+    """Return the environment of a process that stores compiled Python files."""
     return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
 def needed(name, seen=None):
-    """What a distribution needs to be installed, without extras."""
+    """Return the names of the dependencies of a distribution, without extras."""
     seen = set() if seen is None else seen
     for line in importlib.metadata.requires(name) or []:
         required = re.match(r"[\w.-]+", line).group().lower()
@@ -158,7 +158,7 @@ def needed(name, seen=None):
 
 
 def distribution_bytes(name):
-    """The size of the files of an installed distribution, without compiled Python."""
+    """Return the size of the files of an installed distribution, without compiled Python files."""
     files = importlib.metadata.files(name) or []
     return sum(
         file.locate().stat().st_size for file in files if file.suffix != ".pyc" and file.locate().exists()
@@ -166,15 +166,15 @@ def distribution_bytes(name):
 
 
 def package_bytes():
-    """The size of committee's own files, wherever they lie."""
+    """Return the size of committee's own files."""
     from committee import _engine
 
     source = Path(__file__).parent.parent / "src" / "committee"
     return Path(_engine.__file__).stat().st_size + sum(path.stat().st_size for path in source.rglob("*.py"))
 
 
-def judge(readings):
-    """The targets, row by row."""
+def check_targets(readings):
+    """Compare the readings with the targets."""
     return [
         ratio(readings, f"file: {FOREST}", FOREST, "file", peer=JOBLIB, times=4),
         ratio(readings, f"file: {FOREST}", FOREST, "file", peer=COMPRESSED, times=1),
@@ -202,14 +202,14 @@ REGISTRY = {
 }
 QUESTION = Question(
     name="saving",
-    title="How small is a saved model, how fast does it load, how soon does it answer?",
+    title="How small is a saved model, and how fast does it load and predict?",
     about=(
         "100 full trees on two overlapping classes, fitted by each library on two threads. *load* is the "
         "fastest of five in a process that has imported everything; *file* is its size on the disk. *time* "
         "is `from committee import *` in a process that has imported `sklearn.ensemble`, or the process of "
         "`committee --help` from start to end, the fastest of five; *base install* is the size of "
         "committee, narwhals and safetensors without the bytecode that pip compiles (about 6.5 MB). *first "
-        "row* is the time from before `import numpy` to the answer of "
+        "row* is the time from before `import numpy` to the result of "
         "`committee.predictor(path).predict(row)`, in a fresh process that never imports scikit-learn. "
         "*hostile files* are mutations of our and scikit-learn's saved models (`make fuzz`), different "
         "ones in every repetition; a failure is a crash, a hang, an unclear error or a number that is not "
@@ -223,7 +223,7 @@ QUESTION = Question(
         Case(PREDICTOR, "100 trees on 100,000 x 28.", OURS, measure_predictor),
         Case(FUZZ, "", OURS, measure_fuzz),
     ),
-    judge=judge,
+    check_targets=check_targets,
     registry=REGISTRY,
 )
 

@@ -1,4 +1,4 @@
-"""The tasks of `running.py`, in a module of their own so that other processes can import them."""
+"""The tasks of `running.py`, in a separate module so that other processes can import them."""
 
 from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import LogisticRegression
@@ -16,13 +16,13 @@ MEMBERS = {
 
 
 def table():
-    """Breast cancer, scaled: 569 rows, 30 columns."""
+    """Return the breast cancer table with scaled columns: 569 rows, 30 columns."""
     X, y = load_breast_cancer(return_X_y=True)
     return StandardScaler().fit_transform(X), y
 
 
 def fit(name, X, y, seed):
-    """One task: a member with a seed of its own, fitted; or nothing."""
+    """Fit a member with a seed, or do nothing."""
     member = MEMBERS[name]
     if member is None:
         return None

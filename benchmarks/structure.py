@@ -1,6 +1,6 @@
-"""Measure the structure of the code: its size, the depth of its classes, and how many files a fit passes.
+"""Measure the structure of the code: its size, the depth of its classes, and the files that a fit uses.
 
-In: the source tree. Out: a table on stdout, one row per measure, so that before and after mean the same.
+In: the source tree. Out: a table on stdout with one row per measure, for comparisons of two versions.
 
     python benchmarks/structure.py
 """
@@ -22,22 +22,22 @@ import numpy as np
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "committee"
-# Shorter runs of equal lines do not make two modules twins.
+# Two modules are twins if they share a run of at least this many equal lines.
 TWIN_LINES = 8
 
 
 def trees():
-    """The syntax tree of each module of the package."""
+    """Return the syntax tree of each module of the package."""
     return {path: ast.parse(path.read_text()) for path in sorted(PACKAGE.rglob("*.py"))}
 
 
 def code_lines(parsed):
-    """Lines that hold code: not blank, and neither comment nor docstring."""
+    """Count the lines of code, without blank lines, comments and docstrings."""
     return sum(len(lines_of_code(tree, path.read_text())) for path, tree in parsed.items())
 
 
 def lines_of_code(tree, text):
-    """The numbers of the lines of one module that hold code."""
+    """Return the numbers of the lines of code of one module."""
     kept = {
         number
         for number, line in enumerate(text.splitlines(), start=1)
@@ -54,12 +54,12 @@ def lines_of_code(tree, text):
 
 
 def count_any(parsed):
-    """How often the word `Any` stands in the package, its imports included."""
+    """Count the word `Any` in the package, including its imports."""
     return sum(len(re.findall(r"\bAny\b", path.read_text())) for path in parsed)
 
 
 def count_inner_imports(parsed):
-    """Import statements inside functions."""
+    """Count the import statements inside functions."""
     functions = (ast.FunctionDef, ast.AsyncFunctionDef)
     found = {
         (path, inner.lineno)
@@ -73,7 +73,7 @@ def count_inner_imports(parsed):
 
 
 def fold_places(parsed):
-    """Find the modules that define a function which draws folds or rows that are held out."""
+    """Find the modules with a function that draws folds or held-out rows."""
     return sorted(
         {
             str(path.relative_to(PACKAGE))
@@ -98,7 +98,7 @@ def splits_rows(function):
 
 
 def vote_containers(parsed):
-    """Find the classes that hold an array of votes, with the targets of their rows or who has voted."""
+    """Find the classes with an array of votes and the targets of their rows or a mask of votes."""
     found = []
     for tree in parsed.values():
         for node in ast.walk(tree):
@@ -116,12 +116,12 @@ def vote_containers(parsed):
 
 
 def is_field(node):
-    """Whether a statement of a class declares a field."""
+    """Return whether a statement of a class declares a field."""
     return isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
 
 
 def twins(parsed):
-    """Pairs of modules that share a run of equal lines of code."""
+    """Return the pairs of modules that share a run of equal lines of code."""
     runs = {}
     for path, tree in parsed.items():
         text = path.read_text()
@@ -152,7 +152,7 @@ def dotted(path):
 
 
 def imported_once(parsed):
-    """Find the modules that exactly one other module imports, and that is not the package they are in."""
+    """Find the modules that exactly one other module imports, unless that is their own package."""
     importers = Counter(each for imported in imports_of(parsed).values() for each in imported)
     return sorted(
         f"{each} by {name}"
@@ -184,12 +184,12 @@ def largest_folder(root, kinds):
 
 
 def is_import(line):
-    """Whether a line is one of an import."""
+    """Return whether a line belongs to an import."""
     return line.startswith(("import ", "from ")) or line.rstrip(",").isidentifier()
 
 
 def own_ancestors(name):
-    """The classes of our own above a public one."""
+    """Return committee's own base classes of a public class."""
     import committee
 
     above = getattr(committee, name).__mro__[1:]
@@ -197,7 +197,7 @@ def own_ancestors(name):
 
 
 def learner_files(names):
-    """The files of the package and of the bindings that name a learner or its state."""
+    """Return the files of the package and of the bindings that name a learner or its state."""
     files = [
         *PACKAGE.rglob("*.py*"),
         *(ROOT / "engine" / "python").rglob("*"),
@@ -206,8 +206,8 @@ def learner_files(names):
     return sorted(str(path.relative_to(ROOT)) for path, text in texts if any(name in text for name in names))
 
 
-def files_passed(work):
-    """The files of the package that have a function called while some work is done."""
+def files_used(work):
+    """Return the files of the package whose functions are called by some work."""
     seen = set()
 
     def note(frame, event, _):
@@ -226,7 +226,7 @@ def files_passed(work):
 
 
 def fit_forest():
-    """Fit one forest, once everything is imported."""
+    """Return a function that fits a forest after all imports."""
     from committee import RandomForestClassifier
 
     rng = np.random.default_rng(0)
@@ -236,7 +236,7 @@ def fit_forest():
 
 
 def fit_file(folder):
-    """Run `committee fit` with two members and two folds, once everything is imported."""
+    """Return a function that runs `committee fit` with two members and two folds after all imports."""
     from committee.cli.main import run
 
     rng = np.random.default_rng(0)
@@ -263,20 +263,20 @@ def main():
     warnings.simplefilter("ignore")
     parsed = trees()
     ancestors = own_ancestors("RandomForestClassifier")
-    forest = files_passed(fit_forest())
+    forest = files_used(fit_forest())
     with tempfile.TemporaryDirectory() as folder:
-        command = files_passed(fit_file(folder))
+        command = files_used(fit_file(folder))
     learner = learner_files(("NetworkClassifier", "_engine.Network", "take_network", '"Network"'))
     stems = [path.stem for path in parsed if path.stem != "__init__"]
     rows = [
         ("code lines of src/committee", code_lines(parsed), ""),
         ("modules of src/committee", len(parsed), ""),
         ("own classes above RandomForestClassifier", len(ancestors), ", ".join(ancestors)),
-        ("files passed by RandomForestClassifier.fit", len(forest), ""),
-        ("files passed by committee fit", len(command), ""),
-        ("files that know the network learner", len(learner), ", ".join(learner)),
+        ("files used by RandomForestClassifier.fit", len(forest), ""),
+        ("files used by committee fit", len(command), ""),
+        ("files that name the network learner", len(learner), ", ".join(learner)),
         ("places that split rows into folds", len(fold_places(parsed)), ", ".join(fold_places(parsed))),
-        ("containers of honest votes", len(vote_containers(parsed)), ", ".join(vote_containers(parsed))),
+        ("classes with out-of-fold votes", len(vote_containers(parsed)), ", ".join(vote_containers(parsed))),
         (f"module pairs that share {TWIN_LINES} lines", len(twins(parsed)), ", ".join(twins(parsed))),
         (
             "modules that exactly one other imports",

@@ -1,14 +1,15 @@
-"""All our ensembles with their defaults, over the open tables: one real study, and docs/study.md on it.
+"""Run a study of all our ensembles with their defaults on the open tables, and write docs/study.md.
 
     python benchmarks/study.py --data FOLDER [--minutes 120] [--published FOLDER] [--learners ...]
 
-`--data`, or the environment variable COMMITTEE_TABLES, holds `manifest.csv` (columns name, target, task,
-rows, features, and cawpe_name where a paper has the table) and `<name>.parquet` for each table.
-`--published`, or COMMITTEE_PUBLISHED, holds `cawpe_uci121_ACC.csv`. Neither is part of the project.
+`--data`, or the environment variable COMMITTEE_TABLES, is a folder with `manifest.csv` (columns name, target,
+task, rows, features, and cawpe_name for tables of the CAWPE paper) and `<name>.parquet` for each table.
+`--published`, or COMMITTEE_PUBLISHED, is a folder with `cawpe_uci121_ACC.csv`. Neither is part of the
+project.
 
-The study is in `results/raw/study`. It is stopped when the minutes are over, between two cells, and goes on
-where it was when the script is run again: small tables first, all of them by one resample before any by the
-next.
+The study is stored in `results/raw/study`. It stops between two cells when the minutes are over, and resumes
+when the script is run again. It runs one resample of all tables, small tables first, before the next
+resample.
 """
 
 import argparse
@@ -29,7 +30,7 @@ from published import with_published
 FOLDER = results.FOLDER / "raw" / "study"
 PAGE = Path(__file__).parents[1] / "docs" / "study.md"
 PICTURES = PAGE.parent / "study"
-# What people read in the numbers, if they have written it down.
+# A hand-written interpretation of the results, if there is one.
 READING = Path(__file__).with_name("study_reading.md")
 ENSEMBLES = (
     *(
@@ -51,9 +52,9 @@ METRICS = {
     "regression": ("neg_root_mean_squared_error",),
 }
 N_RESAMPLES = 30
-# A cell that takes longer counts as failed, so that no table holds up the others.
+# A cell that takes longer fails, so that no table delays the others.
 SECONDS_OF_A_CELL = 600
-# The two that grow with the number of pairs and of tables are drawn for one metric.
+# The pictures that grow with the number of pairs and tables are drawn for one metric only.
 EVERY_PICTURE, MORE_PICTURES = ("ranks_nemenyi", "ranks_wilcoxon_holm", "time"), ("rank_boxes", "matrix")
 PAPER = ("RandF", "RotF", "XGBoost", "CAWPE-S", "CAWPE-A")
 
@@ -83,24 +84,26 @@ def main():
 def parse():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", default=os.environ.get("COMMITTEE_TABLES"), help="folder with manifest.csv")
-    parser.add_argument("--published", default=os.environ.get("COMMITTEE_PUBLISHED"), help="the paper's")
-    parser.add_argument("--minutes", type=float, default=120.0, help="how long it may take")
+    parser.add_argument(
+        "--published", default=os.environ.get("COMMITTEE_PUBLISHED"), help="folder of the paper's means"
+    )
+    parser.add_argument("--minutes", type=float, default=120.0, help="time limit")
     parser.add_argument("--resamples", type=int, default=N_RESAMPLES)
     parser.add_argument("--learners", nargs="+", default=list(ENSEMBLES))
-    parser.add_argument("--tables", nargs="+", help="by name; all that are not too large if left out")
-    parser.add_argument("--most-rows", type=int, default=20_000, help="larger tables are left out")
-    parser.add_argument("--folder", type=Path, default=FOLDER, help="where the study is kept")
+    parser.add_argument("--tables", nargs="+", help="names; default: all that are not too large")
+    parser.add_argument("--most-rows", type=int, default=20_000, help="leave out larger tables")
+    parser.add_argument("--folder", type=Path, default=FOLDER, help="folder of the study")
     parser.add_argument("--page", type=Path, default=PAGE)
     parser.add_argument("--pictures", type=Path, default=PICTURES)
     arguments = parser.parse_args()
     if arguments.data is None or not (Path(arguments.data) / "manifest.csv").exists():
-        parser.error("no manifest.csv: the head of this file says what --data must hold.")
+        parser.error("no manifest.csv: the docstring of study.py describes --data.")
     arguments.data = Path(arguments.data)
     return arguments
 
 
 def reader(folder, name, row):
-    """A function that reads a table; text columns are categories."""
+    """Return a function that reads a table. Text columns are categories."""
 
     def read():
         frame = pd.read_parquet(folder / f"{name}.parquet")
@@ -111,24 +114,24 @@ def reader(folder, name, row):
 
 
 def run(study, seconds):
-    """Run the study until the seconds are over; what is finished is kept."""
+    """Run the study until the seconds are over. Finished cells are stored."""
     deadline = time.monotonic() + seconds
 
-    def tell(event):
+    def show(event):
         if event.what == "cells":
             print(f"{time.strftime('%H:%M:%S')} {event}", flush=True)
             if time.monotonic() > deadline:
                 raise TimeIsUpError
 
     try:
-        with running.receiving(tell):
+        with running.receiving(show):
             study.run(runner="processes")
     except TimeIsUpError:
         print("The time is up.", flush=True)
 
 
 def write_page(study, tables, published, page, pictures):
-    """Write what has come out, with pictures, as far as all learners have finished."""
+    """Write the page with its pictures, for the tables that all learners have finished."""
     failures = study.store.failures()
     lines = [
         "# All ensembles with their defaults",
@@ -160,7 +163,7 @@ def write_page(study, tables, published, page, pictures):
 
 
 def section(compared, title, name, pictures, page):
-    """What is said of one comparison."""
+    """Return the lines of one comparison."""
     n_tables, n_learners = compared.scores.shape
     lines = [f"## By {title}", ""]
     if n_tables < 2 or n_learners < 2:

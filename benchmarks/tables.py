@@ -1,7 +1,7 @@
-"""The tables that the benchmarks learn from.
+"""Draw the tables of the benchmarks.
 
-Every function takes what varies, draws with a fixed seed, and returns one `Split`: float64 arrays in C order,
-so every peer starts from the same bytes. Nothing is downloaded.
+Each function has a fixed seed and returns a `Split`: float64 arrays in C order, so every peer starts from the
+same bytes. Nothing is downloaded.
 """
 
 from typing import NamedTuple
@@ -12,7 +12,7 @@ from sklearn.model_selection import train_test_split
 
 
 class Split(NamedTuple):
-    """A table cut into training and test rows."""
+    """A table with its training and test rows."""
 
     X_train: np.ndarray
     y_train: np.ndarray
@@ -21,7 +21,7 @@ class Split(NamedTuple):
 
 
 def two_classes(*, n_rows=100_000, n_test=50_000, n_columns=28):
-    """Two overlapping classes of many clusters; a full forest is right about nine times in ten."""
+    """Draw two overlapping classes of many clusters. A full forest has an accuracy of about 0.9."""
     informative = max(2, n_columns * 3 // 7)
     return _classification(
         n_rows, n_test, n_columns, n_classes=2, informative=informative, clusters=4, apart=0.8, seed=2801
@@ -29,25 +29,25 @@ def two_classes(*, n_rows=100_000, n_test=50_000, n_columns=28):
 
 
 def ten_classes(*, n_rows=20_000, n_test=10_000, n_columns=50):
-    """Ten classes, so that what a learner pays per class shows."""
+    """Draw ten classes, to show the costs of learners per class."""
     return _classification(
         n_rows, n_test, n_columns, n_classes=10, informative=20, clusters=2, apart=1.5, seed=5010
     )
 
 
 def friedman(*, n_rows=200_000, n_test=50_000, n_columns=20):
-    """Friedman's first function (1991): five columns matter, the others do not; the noise has deviation 1."""
+    """Draw Friedman's first function (1991): five informative columns, noise of standard deviation 1."""
     X, y = make_friedman1(n_rows + n_test, n_features=n_columns, noise=1.0, random_state=2020)
     return _cut(X, y, n_rows)
 
 
 def breast_cancer():
-    """Wisconsin breast cancer: 569 rows, 30 columns, 2 classes; a third of the rows are the test rows."""
+    """Load Wisconsin breast cancer: 569 rows, 30 columns, 2 classes; a third of the rows are test rows."""
     return _third(*load_breast_cancer(return_X_y=True))
 
 
 def digits():
-    """8 x 8 images of digits: 1,797 rows, 64 columns, 10 classes; a third of the rows are the test rows."""
+    """Load 8 x 8 images of digits: 1,797 rows, 64 columns, 10 classes; a third of the rows are test rows."""
     return _third(*load_digits(return_X_y=True))
 
 

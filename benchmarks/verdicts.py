@@ -1,19 +1,19 @@
-"""Comparing the medians with a target: each function gives one row of a result's `targets`.
+"""Compare medians of committee with targets. Each function returns one row of a result's `targets`.
 
-committee is judged; a row that lacks a value is "not measured", never met.
+A row with a missing value is "not measured", not met.
 """
 
 US = "committee"
 
 
 def ratio(readings, what, case, metric, *, times, peer=None):
-    """A peer's cost must be at least `times` committee's; without a peer, the cheapest other peer's."""
+    """Require that a peer, by default the cheapest one, costs at least `times` as much as committee."""
     others = [peer] if peer else _others(readings, case, metric)
     return ratio_among(readings, what, case, metric, times=times, peers=others, whose=peer or "the best peer")
 
 
 def ratio_to_good(readings, what, case, metric, *, times, loss, percent):
-    """The cost of the cheapest peer whose loss is within `percent` of the best peer's, as in `ratio`."""
+    """Require the ratio to the cheapest peer whose loss is at most `percent` above the best peer's."""
     losses = {name: readings.median(case, name, loss) for name in _others(readings, case, loss)}
     limit = min(losses.values(), default=0.0) * (1 + percent / 100)
     good = [name for name in losses if losses[name] <= limit]
@@ -22,12 +22,12 @@ def ratio_to_good(readings, what, case, metric, *, times, loss, percent):
 
 
 def ratio_among(readings, what, case, metric, *, times, peers, whose):
-    """The cheapest of some peers must cost at least `times` what committee does."""
+    """Require that the cheapest of some peers costs at least `times` as much as committee."""
     costs = {
         name: readings.median(case, name, metric) for name in peers if readings.values(case, name, metric)
     }
     ours = readings.median(case, US, metric)
-    target = f"at most {whose}'s" if times == 1 else f">= {times:g}x less than {whose}"
+    target = f"not above {whose}" if times == 1 else f">= {times:g}x less than {whose}"
     if not costs or not ours:
         return _verdict(what, target, "", None)
     best = min(costs, key=costs.get)
@@ -36,7 +36,7 @@ def ratio_among(readings, what, case, metric, *, times, peers, whose):
 
 
 def not_worse_by(readings, what, case, metric, *, peer, difference):
-    """A score of which more is better may be at most `difference` below the peer's."""
+    """Require that a score, where larger is better, is at most `difference` below the peer's."""
     ours, theirs = readings.median(case, US, metric), readings.median(case, peer, metric)
     target = f"at most {difference:g} below {peer}"
     if ours is None or theirs is None:
@@ -45,7 +45,7 @@ def not_worse_by(readings, what, case, metric, *, peer, difference):
 
 
 def not_above(readings, what, case, metric, *, percent, peer=None):
-    """A loss may be at most `percent` above the peer's; without a peer, above the best other peer's."""
+    """Require that a loss is at most `percent` above that of a peer, by default the best one."""
     others = [peer] if peer else _others(readings, case, metric)
     losses = [readings.median(case, name, metric) for name in others if readings.values(case, name, metric)]
     ours, theirs = readings.median(case, US, metric), min(losses, default=None)
@@ -57,7 +57,7 @@ def not_above(readings, what, case, metric, *, percent, peer=None):
 
 
 def within_spread(readings, what, case, metric, *, peer):
-    """A loss must not exceed the worst of the peer's runs, which differ only in their seeds."""
+    """Require that a loss does not exceed the worst of the peer's runs, which differ only in their seeds."""
     ours, theirs = readings.median(case, US, metric), readings.values(case, peer, metric)
     target = f"not above the worst seed of {peer}"
     if ours is None or not theirs:
@@ -66,7 +66,7 @@ def within_spread(readings, what, case, metric, *, peer):
 
 
 def in_turns(readings, what, case, metric, *, peer, percent):
-    """A cost divided by that of the peer beside it, in one process, may be at most `percent` above one."""
+    """Require that a cost, relative to interleaved runs of the peer, is at most `percent` above one."""
     ours = readings.median(case, US, metric)
     target = f"at most {percent:g} % above {peer}"
     if ours is None:
@@ -75,7 +75,7 @@ def in_turns(readings, what, case, metric, *, peer, percent):
 
 
 def at_most(readings, what, case, metric, *, limit, unit):
-    """An absolute limit."""
+    """Require that a value is at most an absolute limit."""
     ours = readings.median(case, US, metric)
     if ours is None:
         return _verdict(what, f"<= {limit:g} {unit}", "", None)
@@ -83,7 +83,7 @@ def at_most(readings, what, case, metric, *, limit, unit):
 
 
 def at_least(readings, what, case, metric, *, limit):
-    """A share that must not be lower."""
+    """Require that a share is at least a limit."""
     ours = readings.median(case, US, metric)
     if ours is None:
         return _verdict(what, f">= {limit:.0%}", "", None)
@@ -91,7 +91,10 @@ def at_least(readings, what, case, metric, *, limit):
 
 
 def proportional(readings, what, sizes, metric, *, limit):
-    """The cost may be at most `limit` times proportional; `sizes` maps cases to sizes, smallest first."""
+    """Require that the cost is at most `limit` times proportional to the size.
+
+    `sizes` maps cases to sizes, smallest first.
+    """
     costs = [readings.median(case, US, metric) for case in sizes]
     target = f"<= {limit:g}x of proportional"
     if any(cost is None for cost in costs):
@@ -104,7 +107,7 @@ def proportional(readings, what, sizes, metric, *, limit):
 
 
 def one_model(readings, what, case, metric):
-    """All that was fitted in a run must be one and the same."""
+    """Require that all models of a run are equal."""
     counts = readings.values(case, US, metric)
     if not counts:
         return _verdict(what, "one model", "", None)
@@ -112,7 +115,7 @@ def one_model(readings, what, case, metric):
 
 
 def nothing_failed(readings, what, case, *, count, failures):
-    """Of what was tried in all runs, nothing may have failed."""
+    """Require that no attempt of any run failed."""
     tried, failed = readings.values(case, US, count), readings.values(case, US, failures)
     if not tried:
         return _verdict(what, "no failure", "", None)

@@ -1,7 +1,7 @@
-"""Debian's Weka as a peer: its example tables, its folds, its predictions.
+"""Run Debian's Weka on its example tables, and read its folds and predictions.
 
-Weka chooses the folds: it cross-validates a copy of the table with a number for each row, hidden from the
-learner, and tells which row it predicted when. Ours is then fitted on the same folds.
+Weka draws the folds. It cross-validates a copy of the table with a row number, which is hidden from the
+learner, and reports the row numbers of each fold. Our estimators are then fitted on the same folds.
 """
 
 import re
@@ -25,17 +25,17 @@ ATTRIBUTE = re.compile(r"""@attribute\s+('[^']*'|"[^"]*"|\S+)\s+(.*)""", re.IGNO
 
 @dataclass(frozen=True)
 class Arff:
-    """A table in Weka's format, the class last. `header` and `lines` are its text without comments."""
+    """A table in Weka's format, with the class last. `header` and `lines` are its text without comments."""
 
     header: list[str]
     lines: list[str]
     X: pd.DataFrame
     y: np.ndarray  # the position of the class among the declared ones
-    n_declared: int  # how many classes are declared
+    n_declared: int  # the number of declared classes
 
 
-def asked_tables(tables):
-    """The tables that the command line names, or all. Ends the program if there is no Weka."""
+def requested_tables(tables):
+    """Return the tables named in the command line, or all. Exit if Weka is not installed."""
     if shutil.which("java") is None or not JAR.exists():
         sys.exit(f"This comparison needs Java and {JAR}. On Debian: apt-get install weka")
     unknown = [name for name in sys.argv[1:] if name not in tables]
@@ -45,7 +45,10 @@ def asked_tables(tables):
 
 
 def read_arff(name):
-    """The part of the format that the example tables use: numbers, categories, quotes, missing values."""
+    """Read the features of the format that the example tables use.
+
+    These are numbers, categories, quotes and missing values.
+    """
     path = EXAMPLES / f"{name}.arff"
     text = [line.strip() for line in path.read_text(encoding="latin-1").splitlines()]
     text = [line for line in text if line and not line.startswith("%")]
@@ -73,7 +76,7 @@ def split_values(line):
 
 
 def run(arff, learner, *commands):
-    """What Weka prints about a learner, once for each list of further arguments."""
+    """Run Weka once for each list of arguments, and return its outputs."""
     with tempfile.TemporaryDirectory() as folder:
         numbered = Path(folder) / "numbered.arff"
         header = ["@relation numbered", "@attribute row numeric", *arff.header, "@data"]
@@ -84,7 +87,7 @@ def run(arff, learner, *commands):
 
 
 def cross_validate(seed):
-    """The arguments that test each row once, in folds that are drawn with a seed."""
+    """Return the arguments for a cross-validation whose folds are drawn with a seed."""
     return ("-x", str(N_FOLDS), "-s", str(seed), "-p", "1")
 
 
@@ -92,10 +95,11 @@ CROSS_VALIDATE = cross_validate(1)
 
 
 def read_folds(tested, n_rows):
-    """The rows that each fold tests, and for each row whether it was predicted well, of `cross_validate`."""
+    """Read the rows of each fold, and whether each row was predicted right, from a cross-validation."""
     folds = []
     right = np.zeros(n_rows, dtype=bool)
-    # A line ends with a plus if the prediction is wrong, its probability, and the row. Folds count from 1.
+    # The last words of a line are a plus if the prediction is wrong, its probability, and the row. The first
+    # word counts the rows of a fold from 1.
     for line in re.findall(r"^ +\d+ .*\(\d+\)$", tested, re.MULTILINE):
         words = line.split()
         if words[0] == "1":
@@ -117,7 +121,7 @@ def run_java(path, *arguments):
 
 
 def right_on_folds(make, X, y, folds):
-    """For each row, whether an estimator that was fitted on the other folds predicts it well."""
+    """Return whether each row is predicted right by an estimator that was fitted on the other folds."""
     right = np.zeros(len(y), dtype=bool)
     for fold in folds:
         rest = np.setdiff1d(np.arange(len(y)), fold)
@@ -126,11 +130,11 @@ def right_on_folds(make, X, y, folds):
 
 
 def version():
-    """From the name of the jar, which Debian's link points to."""
+    """Return the version in the name of the jar file."""
     found = re.search(r"(\d+(?:\.\d+)+)", JAR.resolve().name)
     return found[1] if found else "unknown"
 
 
 def standard_error(accuracies):
-    """Of their mean. A table on which all folds agree has none to divide by."""
+    """Return the standard error of the mean of accuracies, which is positive even if all are equal."""
     return max(statistics.stdev(accuracies) / len(accuracies) ** 0.5, 1e-9)

@@ -1,8 +1,8 @@
-"""Weka's Logistic at its defaults: which solution it ends at where a plane parts the classes.
+"""Reimplement Weka's Logistic with its defaults, including the path of its search.
 
-Without a penalty such a regression has no best solution, and how well it predicts depends on the way of the
-search and on where it stops. Weka's search is the BFGS method with the line search A6.3.1mod of Dennis and
-Schnabel (1983), begun anew from where it is after every 200 steps.
+If a plane separates the classes, a regression without a penalty has no best solution, so its predictions
+depend on the search. Weka uses the BFGS method with the line search A6.3.1mod of Dennis and Schnabel (1983).
+It restarts from the current point after every 200 steps.
 """
 
 import numpy as np
@@ -11,8 +11,8 @@ from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 RIDGE = 1e-8
-# A step that lowers the loss by this share of what the slope promises, and ends where the slope is this share
-# of the first or flatter, is taken.
+# A step is accepted if it decreases the loss by at least this share of the linear prediction, and if the
+# slope at its end is at most this share of the slope at its start.
 DECREASE, FLATTER = 1e-4, 0.9
 SHORTEST, LONGEST = 1e-6, 100.0
 ZERO = float(np.sqrt(np.finfo(float).eps))
@@ -48,9 +48,9 @@ class WekaLogistic(ClassifierMixin, BaseEstimator):
 
 
 class Loss:
-    """The negative log-likelihood of all rows and the penalty, which spares the intercepts.
+    """The negative log-likelihood of all rows, with a penalty on the coefficients except the intercepts.
 
-    Rows lie along the second axis, so that sums over the few classes run along all rows at once.
+    Rows are on the second axis, so that sums over the few classes are vectorised over all rows.
     """
 
     def __init__(self, table, codes, shape):
@@ -61,7 +61,7 @@ class Loss:
         self.ridge[0] = 0
 
     def at(self, point):
-        """The loss at a point, and the classes' probabilities there, by which `gradient` is found."""
+        """Return the loss and the probabilities of the classes at a point; `gradient` needs the latter."""
         coefficients = point.reshape(self.shape)
         scores = np.zeros((self.shape[1] + 1, self.columns.shape[1]))
         np.matmul(coefficients.T, self.columns, out=scores[:-1])
@@ -78,11 +78,11 @@ class Loss:
 
 
 def descend(loss, point):
-    """Where some steps lead from a point, and whether that is the end."""
+    """Take up to `MOST_STEPS` steps, and return the new point and whether the search has converged."""
     value, shares = loss.at(point)
     gradient = loss.gradient(point, shares)
     longest = LONGEST * max(np.linalg.norm(gradient), len(point))
-    inverse = np.eye(len(point), order="F")  # of the approximate Hessian; only its upper half is kept
+    inverse = np.eye(len(point), order="F")  # of the approximate Hessian; only its upper half is updated
     direction = -gradient
     for _ in range(MOST_STEPS):
         direction *= min(1.0, longest / np.linalg.norm(direction))
@@ -104,7 +104,7 @@ def descend(loss, point):
 
 
 class Line:
-    """The loss along a direction, by the length of the step."""
+    """The loss along a direction, as a function of the length of the step."""
 
     def __init__(self, loss, start, value, gradient, direction):
         self.loss, self.start, self.value_before, self.direction = loss, start, value, direction
@@ -132,7 +132,7 @@ class Line:
         return slope >= FLATTER * self.slope_before
 
     def search(self, longest):
-        """A length whose end is low and flat enough, and the loss there."""
+        """Return a length at which the loss is low and flat enough, and the loss there."""
         if abs(self.slope_before) <= ZERO:
             return 0.0, self.value_before
         length, before = 1.0, None
@@ -158,7 +158,7 @@ class Line:
         return self._between(before or (length, value), (length, value), slope)
 
     def _lowest(self, length, value, before):
-        """Where a parabola is lowest; after a second try a cubic, within half its length."""
+        """Return the minimum of a parabola or, with an earlier length, of a cubic up to half the length."""
         rise = value - self.value_before - length * self.slope_before
         if before is None:
             return -0.5 * length**2 * self.slope_before / rise
@@ -176,7 +176,7 @@ class Line:
         return min(lowest, 0.5 * length)
 
     def _between(self, low, high, slope):
-        """Between a low but steep length and a longer one: the first flat one, or the last low one."""
+        """Search between a low but steep length and a longer one for the first flat or last low length."""
         (lower, lower_value), (higher, higher_value) = low, high
         gap = higher - lower
         while gap >= self.shortest:

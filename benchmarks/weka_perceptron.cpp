@@ -1,8 +1,8 @@
-// How Weka's MultilayerPerceptron learns: logistic units in one hidden layer and at the outputs, squared error, and a
-// step with momentum after every row. Compiled by weka_perceptron.py.
+// The training of Weka's MultilayerPerceptron: logistic units in one hidden layer and at the outputs, squared error,
+// and a step with momentum after every row. Compiled by weka_perceptron.py.
 //
-// A step waits for the one before, so only what happens within a step can happen at once: hidden units are taken eight
-// at a time. What is missing of the last eight is always zero, and so are the weights to and from it.
+// Each step depends on the previous one, so only the work within a step is vectorised, over eight hidden units at a
+// time. The last block is padded with units that are always zero, and so are their weights.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -20,10 +20,10 @@ double sum(Lanes lanes) {
     return ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) + ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
 }
 
-// e^x = 2^n e^r with a whole number n and |r| <= log(2) / 2; e^r by its series, whose halves and quarters do not wait
-// for each other.
+// e^x = 2^n e^r with an integer n and |r| <= log(2) / 2. The series of e^r is split into parts that the processor can
+// compute in parallel.
 Lanes exponential(Lanes x) {
-    constexpr double rounder = 0x1.8p52;  // a sum with it has the whole number in its last bits
+    constexpr double rounder = 0x1.8p52;  // a sum with it contains the integer in its last bits
     x = x < -700.0 ? all(-700.0) : x > 700.0 ? all(700.0) : x;
     const Lanes rounded = x * 0x1.71547652b82fep0 + rounder, n = rounded - rounder;
     const Lanes r = (x - n * 0x1.62e42fefa38p-1) - n * 0x1.ef35793c7673p-45;
@@ -38,7 +38,7 @@ Lanes exponential(Lanes x) {
 
 Lanes logistic(Lanes sums) { return 1.0 / (1.0 + exponential(-sums)); }
 
-// Weights between the hidden units and something else, a line of lanes for each of it, and the last change of each.
+// Weights between the hidden units and the units of another layer, with their last changes. Each other unit has a line.
 struct Weights {
     std::size_t n_blocks;
     std::vector<Lanes> lines, changes;
@@ -80,13 +80,13 @@ extern "C" void learn(const double* rows, const std::int64_t* classes, std::size
 
     std::vector<Lanes> is_unit(n_blocks);
     for (std::size_t unit = 0; unit < n_hidden; ++unit) reinterpret_cast<double*>(is_unit.data())[unit] = 1;
-    std::vector<Lanes> units(n_blocks), blames(n_blocks), outputs((n_classes + width - 1) / width);
+    std::vector<Lanes> units(n_blocks), deltas(n_blocks), outputs((n_classes + width - 1) / width);
     double* values = reinterpret_cast<double*>(outputs.data());
     for (std::size_t turn = 0; turn < n_epochs * n_rows; ++turn) {
         const std::size_t row = turn % n_rows;
         const double* inputs = rows + row * n_columns;
         for (std::size_t block = 0; block < n_blocks; ++block) {
-            // Every other input has a sum of its own, lest each addition waits for the one before.
+            // Even and odd inputs have separate sums, so that the additions do not wait for each other.
             Lanes even = hidden.line(0)[block], odd{};
             std::size_t input = 0;
             for (; input + 1 < n_columns; input += 2) {
@@ -102,19 +102,19 @@ extern "C" void learn(const double* rows, const std::int64_t* classes, std::size
             values[next] = biases[next] + sum(sums);
         }
         for (Lanes& block : outputs) block = logistic(block);
-        for (Lanes& blame : blames) blame = Lanes{};
+        for (Lanes& delta : deltas) delta = Lanes{};
         for (std::size_t next = 0; next < n_classes; ++next) {
             const double value = values[next], target = static_cast<std::size_t>(classes[row]) == next ? 1 : 0;
             const double slope = (target - value) * value * (1 - value);  // of the loss, downhill
-            for (std::size_t block = 0; block < n_blocks; ++block) blames[block] += slope * output.line(next)[block];
+            for (std::size_t block = 0; block < n_blocks; ++block) deltas[block] += slope * output.line(next)[block];
             output.step(next, rate * slope, units.data(), momentum);
             bias_changes[next] = rate * slope + momentum * bias_changes[next];
             biases[next] += bias_changes[next];
         }
-        for (std::size_t block = 0; block < n_blocks; ++block) blames[block] *= units[block] * (1.0 - units[block]);
-        hidden.step(0, rate, blames.data(), momentum);
+        for (std::size_t block = 0; block < n_blocks; ++block) deltas[block] *= units[block] * (1.0 - units[block]);
+        hidden.step(0, rate, deltas.data(), momentum);
         for (std::size_t input = 0; input < n_columns; ++input)
-            hidden.step(1 + input, rate * inputs[input], blames.data(), momentum);
+            hidden.step(1 + input, rate * inputs[input], deltas.data(), momentum);
     }
 
     for (std::size_t input = 0; input <= n_columns; ++input)

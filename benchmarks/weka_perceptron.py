@@ -1,7 +1,7 @@
-"""Weka's MultilayerPerceptron at its defaults, which takes a step for every row.
+"""Reimplement Weka's MultilayerPerceptron with its defaults, which takes one step per row.
 
-scikit-learn has nothing that learns so, and Python would be at it for hours: the steps are in
-`weka_perceptron.cpp`, which the machine's compiler translates when it is first needed.
+scikit-learn has no such algorithm, and Python would take hours. So the steps are in `weka_perceptron.cpp`,
+which is compiled when it is first needed.
 """
 
 import ctypes
@@ -22,12 +22,12 @@ import results
 SOURCE = Path(__file__).with_suffix(".cpp")
 COMMAND = ("-std=c++20", "-O3", "-march=native", "-shared", "-fPIC")
 RATE, MOMENTUM, N_EPOCHS = 0.3, 0.2, 500
-# Weights begin between this and its negative.
+# Initial weights are drawn between this and its negative.
 LARGEST_START = 0.05
 
 
 class WekaPerceptron(ClassifierMixin, BaseEstimator):
-    """One hidden layer of so many logistic units; columns are scaled to -1 and 1."""
+    """A perceptron with one hidden layer of logistic units. Columns are scaled to the range from -1 to 1."""
 
     def __init__(self, n_hidden, random_state=None):
         self.n_hidden = n_hidden
@@ -50,7 +50,7 @@ class WekaPerceptron(ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, X):
         hidden = expit(self._scaled(X) @ self.hidden_[1:] + self.hidden_[0])
-        # The least number keeps a row of which no output knows anything from being divided by 0.
+        # The tiny number avoids a division by 0 for rows without any output.
         outputs = expit(hidden @ self.output_[1:] + self.output_[0]) + 1e-300
         return outputs / outputs.sum(axis=1, keepdims=True)
 
@@ -63,12 +63,12 @@ class WekaPerceptron(ClassifierMixin, BaseEstimator):
 
 @functools.cache
 def compiled():
-    """The function that learns. What was translated is kept beside the raw results."""
+    """Return the compiled training function. The library is stored next to the raw results."""
     digest = hashlib.sha256(SOURCE.read_bytes()).hexdigest()[:12]
     library = results.FOLDER / "raw" / f"{SOURCE.stem}_{digest}.so"
     if not library.exists():
         library.parent.mkdir(parents=True, exist_ok=True)
-        # Others may be at it too, and must not find half of it.
+        # Another process may compile it too, and must not load an incomplete file.
         with tempfile.TemporaryDirectory(dir=library.parent) as folder:
             made = Path(folder) / library.name
             subprocess.run([os.environ.get("CXX", "c++"), *COMMAND, SOURCE, "-o", made], check=True)

@@ -1,9 +1,9 @@
 """Record the trees of XGBoost for `test_xgboost_trees.py`, which must run without XGBoost.
 
-Small tables whose numbers are exact in 32 bits, `tree_method="exact"`, a few rounds. For each tree, each
-node's column, threshold and side of missing values, or the value of the leaf. A case of trees of many outputs
-has `tree_method="hist"`, of which XGBoost grows them, with a bin for each number. Run it again to record
-other cases:
+The cases are small tables whose numbers are exact in 32 bits, with `tree_method="exact"` and a few rounds.
+The file contains, for each tree, the column, threshold and side of missing values of each node, or the value
+of the leaf. Trees with many outputs need `tree_method="hist"`; they get a bin for each number. Run this
+script again to record other cases:
 
     python benchmarks/xgboost_trees.py
 """
@@ -18,12 +18,13 @@ OUT = Path(__file__).parents[1] / "tests" / "boosting" / "gradient" / "xgboost_t
 N_ROWS, N_COLUMNS, N_ROUNDS = 60, 4, 4
 COMMON = {"max_depth": 3, "learning_rate": 0.5, "reg_lambda": 1.0, "reg_alpha": 0.0, "min_split_gain": 0.0,
           "min_child_weight": 1.0}  # fmt: skip
-# The loss here and there, and what differs from the parameters that all cases share.
+# For each case: our loss, the objective of XGBoost, and the changes to the common parameters.
 CASES = {
     "squared_error": ("squared_error", "reg:squarederror", {}),
     "no regularisation": ("squared_error", "reg:squarederror", {"reg_lambda": 0.0, "min_child_weight": 0.0}),
     "L1": ("squared_error", "reg:squarederror", {"reg_alpha": 2.0, "reg_lambda": 0.5}),
-    # XGBoost cuts such splits off after growing, but for those above a better one. Here there are none.
+    # XGBoost prunes such splits after growing, except those above a better split. This case has none of
+    # these.
     "gamma": ("squared_error", "reg:squarederror", {"min_split_gain": 2.0}),
     "large leaves": ("squared_error", "reg:squarederror", {"min_child_weight": 9.0}),
     "log_loss": ("log_loss", "binary:logistic", {}),
@@ -36,7 +37,7 @@ CASES = {
     "gamma loss": ("gamma", "reg:gamma", {}),
     "tweedie": ("tweedie", "reg:tweedie", {}),
 }
-# A tree for each class. The hessian of XGBoost is 2 p (1 - p) there, twice that of here.
+# One tree per class. The hessian of XGBoost is then 2 p (1 - p), twice ours.
 MANY_CLASSES = {
     "many classes": {},
     "many classes, regularised": {
@@ -46,10 +47,10 @@ MANY_CLASSES = {
         "min_child_weight": 2.0,
     },
 }
-# Trees of many outputs. The target is a number times this vector of length one, so all gradients lie along
-# it, and the best split along it is the best for the sum over the outputs.
+# Trees with many outputs. The target is a number times this vector of length one. So all gradients are
+# multiples of the vector, and the best split of the numbers is also the best for the sum over the outputs.
 OUTPUTS = [0.6, 0.0, -0.8]
-# A leaf too light for min_child_weight gets no value there and is not grown here.
+# In XGBoost, a leaf below min_child_weight gets no value; our trees do not have such leaves.
 MULTI_OUTPUT = {
     "many outputs": {"min_child_weight": 0.0},
     "many outputs, regularised": {"min_child_weight": 0.0, "reg_lambda": 3.0},
@@ -60,7 +61,7 @@ KINDS = ("cases", "many_classes", "multi_output")
 def main():
     X, targets, weights = table()
     recorded = {
-        "about": f"XGBoost {xgboost.__version__}, tree_method=exact; made by benchmarks/xgboost_trees.py",
+        "about": f"XGBoost {xgboost.__version__}, tree_method=exact; written by benchmarks/xgboost_trees.py",
         "X": [[None if np.isnan(value) else value for value in row] for row in X.tolist()],
         "targets": {name: target.tolist() for name, target in targets.items()},
         "weights": weights.tolist(),
@@ -101,7 +102,7 @@ def main():
 
 
 def table():
-    """Numbers in sixteenths, some missing, with a target for each loss that depends on them."""
+    """Draw multiples of 1/16, some missing, and a target for each loss that depends on them."""
     rng = np.random.default_rng(7)
     X = rng.integers(-64, 64, size=(N_ROWS, N_COLUMNS)) / 16
     signal = X[:, 0] + np.where(X[:, 1] > 0, 2.0, -1.0) * (X[:, 2] > -1) + rng.normal(size=N_ROWS)
@@ -132,7 +133,7 @@ def grow_many_classes(X, y, weights, parameters):
 
 
 def with_double_hessians(parameters):
-    """The parameters with which trees are the same if hessians are twice as large.
+    """Return the parameters that give the same trees when hessians are twice as large.
 
     A leaf is learning_rate G / (H + reg_lambda), and the gain of a split has G^2 / (H + reg_lambda).
     """
@@ -155,7 +156,7 @@ def common_settings(objective, parameters):
         "alpha": parameters["reg_alpha"],
         "gamma": parameters["min_split_gain"],
         "min_child_weight": parameters["min_child_weight"],
-        # The scores start at 0, whatever the link.
+        # The scores start at 0 for every link function.
         "base_score": {"reg:squarederror": 0.0, "binary:logistic": 0.5}.get(objective, 1.0),
         "nthread": 1,
     }
@@ -167,7 +168,10 @@ def train(settings, data):
 
 
 def node_of(node):
-    """A leaf is its value or values; others: column, threshold, whether missing goes left, two children."""
+    """Return a leaf as its value or values, and other nodes as a list.
+
+    The list contains the column, the threshold, whether missing values go left, and the two children.
+    """
     if "leaf" in node:
         return {"values": node["leaf"]} if isinstance(node["leaf"], list) else node["leaf"]
     children = {child["nodeid"]: child for child in node["children"]}

@@ -1,7 +1,7 @@
 """Compare a forest, two boosters, a C4.5 tree and a stump on four small tables.
 
-The forest is judged by its out-of-bag error, which costs nothing beyond the fit; the others by
-cross-validation.
+The error of the forest is its out-of-bag error, which needs no further fits. The errors of the others are
+estimated by cross-validation.
 """
 
 import time
@@ -47,7 +47,7 @@ def main():
 
 
 def estimate_error(model, X, y):
-    """Return the error of a fitted model on rows it has not seen, and how it was measured."""
+    """Return an estimate of the generalisation error, and the name of the method."""
     if isinstance(model, RandomForestClassifier):
         return 1 - model.oob_score_, "out-of-bag rows"
     return 1 - cross_val_score(model, X, y, cv=FOLDS).mean(), f"{FOLDS.n_splits}-fold cross-validation"

@@ -1,15 +1,15 @@
-"""Settings shared by all tests: a failing test must fail again when it is run again."""
+"""Settings shared by all tests. They make failures reproducible."""
 
 import numpy as np
 import pytest
 from hypothesis import settings
 
-# A slow machine is not a failing test.
+# A slow machine must not make a test fail.
 settings.register_profile("committee", deadline=None, derandomize=True)
 settings.load_profile("committee")
 
 
 @pytest.fixture(autouse=True)
 def seed():
-    """What draws without a `random_state` draws by numpy's global generator."""
+    """Seed numpy's global generator, which is used without a `random_state`."""
     np.random.seed(0)

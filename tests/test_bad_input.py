@@ -1,4 +1,4 @@
-"""Bad input gives a documented result or a one-line error that names the thing; never a crash."""
+"""Bad input gives a documented result or a one-line error that names the problem, but never a crash."""
 
 import warnings
 
@@ -18,7 +18,7 @@ from committee import (
     RandomTreeClassifier,
 )
 
-# Committees too, except where their members from scikit-learn know no way.
+# The committees are included, except in tests of input that members from scikit-learn do not support.
 every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS + EXPERTS + COMMITTEES, ids=name_of)
 
 X = np.array([[1.0, 5.0], [2.0, 5.0], [8.0, 6.0], [9.0, 6.0]] * 3)
@@ -26,7 +26,7 @@ Y = np.array([0, 0, 1, 1] * 3)
 
 
 def error_of(estimator, X, y, **more):
-    """The message of the error that a fit raises: one line."""
+    """Return the one-line message of the error that a fit raises."""
     with pytest.raises((ValueError, TypeError)) as caught:
         clone(estimator).fit(X, y, **more)
     return one_line(caught)
@@ -39,10 +39,10 @@ def one_line(caught):
 
 
 def assert_fits(estimator, X, y):
-    """The estimator fits, and its answers are finite."""
+    """Check that the estimator fits and that its predictions are finite."""
     fitted = clone(estimator).fit(X, y)
-    answers = fitted.predict_proba(X) if is_classifier(fitted) else fitted.predict(X)
-    assert np.isfinite(answers).all()
+    predictions = fitted.predict_proba(X) if is_classifier(fitted) else fitted.predict(X)
+    assert np.isfinite(predictions).all()
     return fitted
 
 
@@ -74,11 +74,11 @@ def test_wrong_shapes_are_refused(estimator):
         ),
         (None, "X must be a table of rows and columns: an array, a frame or a list of rows. Got None."),
         (X + 1j, "Complex data not supported: X is of dtype complex128. Split it"),
-        ([[1.0, 5.0], [2.0]] * 6, "The rows of X are not alike"),
+        ([[1.0, 5.0], [2.0]] * 6, "The rows of X have different numbers of values"),
     ],
     ids=["1-D", "series", "text", "None", "complex", "ragged"],
 )
-def test_what_is_no_table_is_refused_in_one_line(estimator, wrong, message):
+def test_other_values_than_tables_are_refused_in_one_line(estimator, wrong, message):
     assert message in error_of(estimator, wrong, Y)
     with pytest.raises(ValueError) as caught:
         clone(estimator).fit(X, Y).predict(wrong)
@@ -86,14 +86,14 @@ def test_what_is_no_table_is_refused_in_one_line(estimator, wrong, message):
 
 
 @every_estimator
-def test_a_column_without_values_or_without_differences_is_no_use_and_no_harm(estimator):
+def test_columns_without_values_and_constant_columns_are_ignored(estimator):
     useless = np.column_stack([X[:, 0], np.full(len(X), np.nan), np.full(len(X), 3.0)])
     fitted = assert_fits(estimator, useless, Y)
     assert list(fitted.predict([[1.0, np.nan, 3.0], [9.0, 1.0, np.nan]]).round()) == [0, 1]
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=name_of)
-def test_a_table_of_nothing_but_missing_values_gives_a_constant(estimator):
+def test_a_table_of_missing_values_only_gives_a_constant(estimator):
     fitted = assert_fits(estimator, np.full((6, 2), np.nan), [0, 0, 0, 0, 0, 1])
     assert len(set(fitted.predict([[1.0, np.nan], [np.nan, 2.0]]))) == 1
 
@@ -115,29 +115,29 @@ def test_bad_weights_are_refused(estimator):
     weights = np.ones(len(Y))
     weights[3] = -1
     assert error_of(estimator, X, Y, sample_weight=weights) == "sample_weight must be >= 0. Got -1.0."
-    assert "every row with weight zero" in error_of(estimator, X, Y, sample_weight=np.zeros(len(Y)))
+    assert "weight of every row to zero" in error_of(estimator, X, Y, sample_weight=np.zeros(len(Y)))
     weights[3] = np.nan
     assert error_of(estimator, X, Y, sample_weight=weights) == "sample_weight must be finite. Got nan."
 
 
-# C4.5 counts weights as rows: they should be around 1, as its documentation says.
+# C4.5 counts weights as rows, so they should be around 1, as its documentation states.
 @pytest.mark.parametrize(
     "estimator", [each for each in ESTIMATORS + EXPERTS if not name_of(each).startswith("C45")], ids=name_of
 )
-def test_tiny_and_huge_weights_are_weights(estimator):
+def test_tiny_and_huge_weights_are_accepted(estimator):
     for scale in (1e-300, 1e300, 1e308):
         fitted = clone(estimator).fit(X, Y, sample_weight=np.full(len(Y), scale))
         assert list(fitted.predict([[1.0, 5.0], [9.0, 6.0]]).round()) == [0, 1]
 
 
 @pytest.mark.parametrize("estimator", COMMITTEES, ids=name_of)
-def test_huge_weights_are_weights_of_committees(estimator):
+def test_committees_accept_huge_weights(estimator):
     fitted = clone(estimator).fit(X, Y, sample_weight=np.full(len(Y), 1e308))
     assert list(fitted.predict([[1.0, 5.0], [9.0, 6.0]]).round()) == [0, 1]
 
 
 @every_estimator
-def test_text_where_numbers_were_is_refused_with_the_name_of_the_column(estimator):
+def test_text_in_a_column_of_numbers_is_refused_with_the_name_of_the_column(estimator):
     fitted = clone(estimator).fit(pd.DataFrame(X, columns=["age", "size"]), Y)
     with pytest.raises(ValueError, match=r"Column 'age' was a number .* and is text now"):
         fitted.predict(pd.DataFrame({"age": ["old"], "size": [1.0]}))
@@ -158,18 +158,18 @@ def test_missing_and_unseen_columns_are_refused_by_name(estimator):
 
 @pytest.mark.parametrize(
     "estimator",
-    # Rotation forests make a column of each category, and say so if they do not fit into memory.
+    # Rotation forests make a column of each category, and raise an error if these do not fit into memory.
     [each for each in ESTIMATORS if not name_of(each).startswith("Rotation")]
     + [each for each in COMMITTEES if each.cv is None],
     ids=name_of,
 )
 def test_a_million_categories_are_read(estimator):
-    # Of more than 65,535 categories the most frequent are kept, as the table's documentation says.
+    # Only the 65,535 most frequent categories are kept, as the documentation of the table states.
     city = np.concatenate([np.arange(1_000_000 - 10), np.zeros(5), np.ones(5)]).astype(np.int64)
     frame = pd.DataFrame({"city": pd.Categorical(city)})
     y = (city % 2).astype(int)
     small = make(type(estimator), **{"n_estimators": 1} if hasattr(estimator, "n_estimators") else {})
-    # C4.5 sends a row of missing value down every branch, so there are not many of them.
+    # C4.5 sends a row with a missing value down every branch, so the table has only a few of them.
     fitted = small.fit(frame[-65_600:], y[-65_600:])
     assert np.isfinite(fitted.predict(frame[-5:])).all()
 
@@ -197,7 +197,7 @@ def test_an_object_column_of_mixed_values_is_a_category(estimator):
 
 
 @every_estimator
-def test_huge_values_are_values(estimator):
+def test_huge_values_are_accepted(estimator):
     huge = X.copy()
     huge[:4, 0] = [-1e308, 1e308, np.inf, -np.inf]
     assert_fits(estimator, huge, Y)
@@ -205,9 +205,9 @@ def test_huge_values_are_values(estimator):
 
 @pytest.mark.parametrize("estimator", REGRESSORS, ids=name_of)
 @pytest.mark.parametrize("scale", [1e-280, 1e-150, 1e90])
-def test_huge_and_tiny_targets_are_targets(estimator, scale):
+def test_huge_and_tiny_targets_are_accepted(estimator, scale):
     if name_of(estimator).startswith("Gradient"):
-        scale = scale ** (1 / 15)  # derivatives have 32 bits, as the error for larger numbers says
+        scale = scale ** (1 / 15)  # derivatives have 32 bits, as the error for larger numbers explains
     rows = [[1.0, 5.0], [9.0, 6.0]]
     expected = clone(estimator).fit(X, np.where(Y == 0, -1.0, 1.0)).predict(rows)
     fitted = assert_fits(estimator, X, np.where(Y == 0, -scale, scale))
@@ -221,7 +221,7 @@ def test_targets_too_large_to_be_squared_are_refused(estimator):
 
 
 @pytest.mark.parametrize("scale", [1e-129, 1e89])
-def test_what_is_squared_of_a_target_is_finite(scale):
+def test_squares_of_targets_are_finite(scale):
     y = scale * X[:, 0]
     forest = RandomForestRegressor("auto", oob_score=True, random_state=0).fit(X, y)
     assert 0.9 < forest.oob_score_ <= 1
@@ -235,7 +235,7 @@ def test_what_is_squared_of_a_target_is_finite(scale):
 @pytest.mark.parametrize(
     "estimator", [e for e in COMMITTEES if not is_classifier(e) and e.cv is not None], ids=name_of
 )
-def test_targets_too_large_to_be_squared_are_refused_by_whom_members_are_judged(estimator):
+def test_targets_too_large_to_be_squared_are_refused_if_members_are_scored(estimator):
     y = np.where(Y == 0, -1e155, 1.0)
     assert error_of(estimator, X, y) == "y must be between -1e+90 and 1e+90. Got -1e+155. Scale it."
     assert_fits(estimator, X, np.where(Y == 0, -1e89, 1.0))
@@ -260,7 +260,7 @@ def test_predicting_before_fitting_is_an_error(estimator):
 
 
 @every_estimator
-def test_a_fit_that_fails_leaves_the_estimator_as_it_was(estimator):
+def test_a_failed_fit_leaves_the_estimator_unchanged(estimator):
     failed = clone(estimator)
     for bad_y in ([np.nan] * len(Y), Y[:-1]):
         with pytest.raises(ValueError):
@@ -276,7 +276,7 @@ def test_a_fit_that_fails_leaves_the_estimator_as_it_was(estimator):
     assert len(fitted.predict(pd.DataFrame(X, columns=["age", "size"]))) == len(X)
 
 
-def test_a_metric_that_fails_leaves_the_forest_as_it_was():
+def test_a_failed_metric_leaves_the_forest_unchanged():
     forest = RandomForestRegressor(5, random_state=0, keep_leaf_rows=True).fit(X, Y)
     expected = forest.predict_quantiles(X)
     with pytest.raises(ZeroDivisionError):
@@ -286,7 +286,7 @@ def test_a_metric_that_fails_leaves_the_forest_as_it_was():
 
 
 @pytest.mark.parametrize("estimator", REGRESSORS + [e for e in COMMITTEES if is_regressor(e)], ids=name_of)
-def test_targets_that_are_no_numbers_are_refused(estimator):
+def test_targets_that_are_not_numbers_are_refused(estimator):
     assert error_of(estimator, X, [10**400] * len(Y)).startswith("y must be numbers (")
     assert error_of(estimator, X, ["one"] * len(Y)).endswith("Convert it, or use a classifier.")
     dates = np.array(["2024-01-01"] * len(Y), dtype="datetime64[D]")
@@ -295,7 +295,7 @@ def test_targets_that_are_no_numbers_are_refused(estimator):
 
 
 @every_estimator
-def test_text_as_weights_is_refused(estimator):
+def test_text_in_weights_is_refused(estimator):
     weights = ["one"] * len(Y)
     assert error_of(estimator, X, Y, sample_weight=weights).startswith("sample_weight must be numbers (")
 
@@ -303,7 +303,7 @@ def test_text_as_weights_is_refused(estimator):
 @pytest.mark.parametrize(
     "estimator", [each for each in CLASSIFIERS if hasattr(each, "class_weight")], ids=name_of
 )
-def test_text_as_the_weight_of_a_class_is_refused(estimator):
+def test_text_in_class_weights_is_refused(estimator):
     weighted = clone(estimator).set_params(class_weight={0: "one"})
     assert error_of(weighted, X, Y).startswith("class_weight must be numbers (")
 
@@ -425,12 +425,12 @@ BAD_PARAMETERS = [
     (
         ExtraTreesClassifier,
         {"n_estimators": "auto"},
-        'n_estimators="auto" looks at the out-of-bag error. Set bootstrap=True.',
+        'n_estimators="auto" needs the out-of-bag error. Set bootstrap=True.',
     ),
     (
         ExtraTreesClassifier,
         {"max_samples": 5},
-        "max_samples tells how many rows are drawn. Set bootstrap=True.",
+        "max_samples cannot be set if bootstrap=False. Set bootstrap=True.",
     ),
 ]
 
@@ -441,14 +441,14 @@ def test_bad_parameters_are_refused_at_fit(estimator, parameters, message):
 
 
 @pytest.mark.parametrize("kind", [DecisionTreeClassifier, RandomForestClassifier, RandomForestRegressor])
-def test_limits_may_be_as_large_as_one_likes(kind):
+def test_limits_may_be_arbitrarily_large(kind):
     limits = dict.fromkeys(["max_depth", "max_leaf_nodes", "max_features"], HUGE)
     make(kind, **limits, **{"n_jobs": 2**70} if hasattr(kind, "n_jobs") else {}).fit(X, Y)
     none = make(kind, min_samples_split=HUGE, min_samples_leaf=HUGE).fit(X, Y)
     assert len(set(none.predict(X))) == 1
 
 
-def test_quantiles_and_predictors_take_numbers():
+def test_quantiles_and_predictors_need_numbers():
     forest = RandomForestRegressor(2, random_state=0, keep_leaf_rows=True).fit(X, Y)
     with pytest.raises(ValueError, match=r"^quantiles must be numbers \(.*\)\. Convert them\.$"):
         forest.predict_quantiles(X, ["half"])
@@ -465,7 +465,7 @@ def test_poisson_needs_counts(estimator):
 @pytest.mark.parametrize(
     ("estimator", "n_trees"), [(DecisionTreeClassifier(), 1), (RandomForestClassifier(n_estimators=7), 7)]
 )
-def test_more_classes_than_memory_holds_are_refused(estimator, n_trees, monkeypatch):
+def test_classes_that_do_not_fit_in_memory_are_refused(estimator, n_trees, monkeypatch):
     monkeypatch.setattr("committee.learners.training_data.SMALL_MODEL", 0)
     monkeypatch.setattr("committee.learners.training_data.available_bytes", lambda: n_trees * 12 * 12 * 8 - 1)
     message = error_of(estimator, np.arange(12.0)[:, None], np.arange(12))
@@ -482,13 +482,13 @@ def test_monotonic_constraints_need_an_order_and_two_classes():
 
 
 @pytest.mark.parametrize("kind", [RandomForestClassifier, RandomForestRegressor])
-def test_warnings_point_at_the_caller(kind):
+def test_warnings_point_to_the_caller(kind):
     forest = kind(2, warm_start=True, oob_score=True, random_state=0)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         forest.fit(X[:1], Y[:1]).fit(X[:1], Y[:1])
     assert [str(warning.message).split(",")[0].split(" without")[0] for warning in caught] == [
-        "Every tree has seen every row",
+        "Every bag contains every row",
         "Warm-start fitting",
     ]
     assert {warning.filename for warning in caught} == {__file__}

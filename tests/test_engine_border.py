@@ -1,4 +1,4 @@
-"""The stubs of the engine say what is bound, and a misspelt parameter is an error at once."""
+"""The stubs of the engine match its bindings, and a misspelt parameter is an immediate error."""
 
 import ast
 import gc
@@ -17,7 +17,7 @@ FUNCTIONS = {node.name for node in STUBS.body if isinstance(node, ast.FunctionDe
 
 
 def names_in(stub):
-    """The attributes and methods of a class in the stubs."""
+    """Return the attributes and methods of a class in the stubs."""
     named = {node.target.id for node in stub.body if isinstance(node, ast.AnnAssign)}
     return named | {node.name for node in stub.body if isinstance(node, ast.FunctionDef)}
 
@@ -26,24 +26,24 @@ def is_public(name):
     return not name.startswith("_")
 
 
-def test_the_stubs_name_what_is_bound():
+def test_the_stubs_contain_all_bound_names():
     bound = {name for name in vars(_engine) if is_public(name)}
     assert bound == CLASSES.keys() | FUNCTIONS
 
 
 @pytest.mark.parametrize("name", CLASSES)
-def test_the_stub_of_a_class_names_its_attributes(name):
+def test_the_stub_of_a_class_contains_all_its_attributes(name):
     bound = set(filter(is_public, vars(getattr(_engine, name))))
     assert set(filter(is_public, names_in(CLASSES[name]))) == bound
 
 
 @pytest.mark.parametrize("made", ["ForestParameters", "BoostParameters", "AdaBoostParameters", "C45Settings"])
-def test_no_parameter_can_be_misspelt(made):
+def test_a_misspelt_parameter_is_an_error(made):
     with pytest.raises(AttributeError):
         getattr(_engine, made)().n_treees = 3
 
 
-def test_a_parameter_has_its_type():
+def test_the_type_of_a_parameter_is_checked():
     parameters = _engine.GrowParameters()
     with pytest.raises(TypeError):
         parameters.max_depth = "three"
@@ -54,10 +54,10 @@ def test_a_parameter_has_its_type():
 
 
 class Stop(KeyboardInterrupt):
-    """What a user's hook raises."""
+    """An exception of a user's hook."""
 
 
-def test_what_an_interrupted_call_returns_is_freed_although_its_exception_leads_back_to_it():
+def test_the_result_of_an_interrupted_call_is_freed_although_its_exception_refers_to_it():
     def hook(_):
         raise Stop
 

@@ -1,4 +1,4 @@
-"""What holds for every public estimator."""
+"""Properties of every public estimator."""
 
 import os
 import pickle
@@ -25,28 +25,28 @@ from every_estimator import (
 from sklearn.base import clone, is_classifier
 from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
 
-EVERYONE = ESTIMATORS + EXPERTS + COMMITTEES
+WITH_COMMITTEES = ESTIMATORS + EXPERTS + COMMITTEES
 
 every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS + EXPERTS, ids=name_of)
-# Committees too. The order of training rows, and a row that is there twice, decide who is in which fold: that
-# the folds being the same, they change nothing, is tested in assembling.
-everyone = pytest.mark.parametrize("estimator", EVERYONE, ids=name_of)
-everyone_with_classes = pytest.mark.parametrize(
-    "estimator", [each for each in EVERYONE if is_classifier(each)], ids=name_of
+# The order and repetition of training rows change the folds of committees. The tests of assembling check that
+# they have no other effect.
+with_committees = pytest.mark.parametrize("estimator", WITH_COMMITTEES, ids=name_of)
+every_classifier = pytest.mark.parametrize(
+    "estimator", [each for each in WITH_COMMITTEES if is_classifier(each)], ids=name_of
 )
 
 
-@parametrize_with_checks(EVERYONE)
+@parametrize_with_checks(WITH_COMMITTEES)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-@everyone
+@with_committees
 def test_scikit_learn_has_many_checks_for_it(estimator):
     assert len(list(estimator_checks_generator(estimator))) >= (62 if is_classifier(estimator) else 59)
 
 
-@everyone
+@with_committees
 def test_containers_agree(estimator):
     frame, signal = mixed_frame()
     y = target_for(estimator, signal)
@@ -59,8 +59,8 @@ def test_containers_agree(estimator):
         assert list(fitted.feature_names_in_) == list(frame.columns)
 
 
-@everyone
-def test_a_frame_of_numbers_is_its_matrix(estimator):
+@with_committees
+def test_a_frame_of_numbers_is_equivalent_to_its_matrix(estimator):
     frame, signal = mixed_frame()
     numbers = frame[["number", "count"]].astype(float)
     y = target_for(estimator, signal)
@@ -72,15 +72,15 @@ def test_a_frame_of_numbers_is_its_matrix(estimator):
         np.testing.assert_array_equal(votes_of(fitted, same), expected)
 
 
-@everyone
+@with_committees
 def test_columns_of_a_frame_may_come_in_another_order(estimator):
     frame, signal = mixed_frame()
     fitted = clone(estimator).fit(frame, target_for(estimator, signal))
     np.testing.assert_array_equal(votes_of(fitted, frame[frame.columns[::-1]]), votes_of(fitted, frame))
 
 
-@everyone
-def test_rows_of_weight_zero_take_no_part(estimator):
+@with_committees
+def test_rows_of_weight_zero_are_ignored(estimator):
     frame, signal = mixed_frame()
     y = target_for(estimator, signal)
     weights = np.arange(len(y)) % 3
@@ -90,13 +90,13 @@ def test_rows_of_weight_zero_take_no_part(estimator):
 
 
 @every_estimator
-def test_a_row_of_weight_two_is_the_row_twice(estimator):
+def test_a_row_of_weight_two_is_equivalent_to_two_rows(estimator):
     frame, signal = mixed_frame()
     y = target_for(estimator, signal)
     repetitions = 1 + np.arange(len(y)) % 3
     weighted = clone(estimator).fit(frame, y, sample_weight=repetitions)
     repeated = clone(estimator).fit(frame.loc[frame.index.repeat(repetitions)], y.repeat(repetitions))
-    # C4.5 adds up parts of rows, which are not exact.
+    # C4.5 adds up fractions of rows, which are not exact.
     np.testing.assert_allclose(votes_of(weighted, frame), votes_of(repeated, frame), rtol=1e-9, atol=1e-12)
 
 
@@ -110,8 +110,8 @@ def test_the_order_of_training_rows_does_not_matter(estimator):
     np.testing.assert_array_equal(votes_of(straight, frame), votes_of(shuffled, frame))
 
 
-@everyone
-def test_a_row_is_decided_alone(estimator):
+@with_committees
+def test_the_prediction_of_a_row_does_not_depend_on_other_rows(estimator):
     frame, signal = mixed_frame()
     fitted = clone(estimator).fit(frame, target_for(estimator, signal))
     together = votes_of(fitted, frame)
@@ -119,7 +119,7 @@ def test_a_row_is_decided_alone(estimator):
     np.testing.assert_array_equal(votes_of(fitted, frame.iloc[order]), together[order])
     twice = frame.loc[frame.index.repeat(2)]
     np.testing.assert_array_equal(votes_of(fitted, twice), together.repeat(2, axis=0))
-    # Members of other libraries may multiply one row in another order than many.
+    # Members of other libraries may compute the products of a single row in another order.
     tolerance = 1e-12 if estimator in COMMITTEES else 0
     for row in range(5):
         alone = votes_of(fitted, frame[row : row + 1])[0]
@@ -139,15 +139,15 @@ def test_a_monotone_change_of_a_column_changes_nothing(estimator):
     np.testing.assert_array_equal(votes_of(straight, frame), votes_of(bent, changed))
 
 
-@everyone
-def test_pickles_answer_alike(estimator):
+@with_committees
+def test_pickled_estimators_predict_the_same(estimator):
     frame, signal = mixed_frame()
     fitted = clone(estimator).fit(frame, target_for(estimator, signal))
     again = pickle.loads(pickle.dumps(fitted))
     np.testing.assert_array_equal(votes_of(again, frame), votes_of(fitted, frame))
 
 
-@everyone
+@with_committees
 def test_an_unseen_category_is_missing(estimator):
     frame, signal = mixed_frame()
     fitted = clone(estimator).fit(frame, target_for(estimator, signal))
@@ -155,7 +155,7 @@ def test_an_unseen_category_is_missing(estimator):
     np.testing.assert_array_equal(votes_of(fitted, unseen), votes_of(fitted, missing))
 
 
-@everyone_with_classes
+@every_classifier
 def test_probabilities_sum_to_one_and_the_highest_is_predicted(estimator):
     frame, signal = mixed_frame()
     y = np.digitize(signal, np.quantile(signal, [0.3, 0.6]))
@@ -167,7 +167,7 @@ def test_probabilities_sum_to_one_and_the_highest_is_predicted(estimator):
     np.testing.assert_array_equal(fitted.predict(frame), fitted.classes_[probabilities.argmax(axis=1)])
 
 
-@everyone_with_classes
+@every_classifier
 def test_labels_may_be_text_booleans_or_numbers(estimator):
     X = [[1.0], [2.0], [8.0], [9.0]] * 5
     for low, high in (("a", "b"), (False, True), (-1, 7)):
@@ -177,7 +177,7 @@ def test_labels_may_be_text_booleans_or_numbers(estimator):
 
 
 @every_estimator
-def test_one_row_one_class_and_constant_columns_give_constant_answers(estimator):
+def test_one_row_one_class_and_constant_columns_give_constant_predictions(estimator):
     if needs_two_classes(estimator):
         with pytest.raises(ValueError, match="y has one class, 3, and boosting needs two"):
             clone(estimator).fit([[1.0, 2.0]], [3])
@@ -187,16 +187,18 @@ def test_one_row_one_class_and_constant_columns_give_constant_answers(estimator)
         one_class = clone(estimator).fit([[1.0], [2.0], [3.0]], [7, 7, 7])
         assert list(one_class.predict([[0.0], [9.0]])) == [7, 7]
     constant = clone(estimator).fit([[1.0, np.nan]] * 6, [0, 1, 1, 1, 1, 1])
-    answers = constant.predict([[1.0, np.nan], [9.0, 9.0]])
-    assert answers[0] == answers[1]
+    predictions = constant.predict([[1.0, np.nan], [9.0, 9.0]])
+    assert predictions[0] == predictions[1]
 
 
-@pytest.mark.parametrize("estimator", [each for each in EVERYONE if hasattr(each, "n_jobs")], ids=name_of)
+@pytest.mark.parametrize(
+    "estimator", [each for each in WITH_COMMITTEES if hasattr(each, "n_jobs")], ids=name_of
+)
 def test_any_number_of_threads_gives_the_same_bits(estimator):
     frame, signal = mixed_frame(n_rows=400)
     y = target_for(estimator, signal)
-    answers = [votes_of(clone(estimator).set_params(n_jobs=n).fit(frame, y), frame) for n in (1, 2, 3)]
-    assert answers[0].tobytes() == answers[1].tobytes() == answers[2].tobytes()
+    votes = [votes_of(clone(estimator).set_params(n_jobs=n).fit(frame, y), frame) for n in (1, 2, 3)]
+    assert votes[0].tobytes() == votes[1].tobytes() == votes[2].tobytes()
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
@@ -216,7 +218,7 @@ assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     subprocess.run([sys.executable, "-W", "ignore", "-c", script], check=True, timeout=60)
 
 
-def test_every_task_has_its_estimators():
+def test_every_task_has_estimators():
     assert len(CLASSIFIERS) >= 5
     assert len(REGRESSORS) >= 5
     assert make(type(CLASSIFIERS[0])) is not CLASSIFIERS[0]

@@ -1,4 +1,4 @@
-"""The engine's tree against the naive one of `oracle`."""
+"""The engine's tree agrees with the slow reference implementation of `tree_oracle`."""
 
 import numpy as np
 import pytest
@@ -13,11 +13,11 @@ CRITERIA = ["gini", "entropy", "squared_error", "poisson"]
 
 @st.composite
 def problems(draw):
-    """A small table of numbers and categories with holes, a criterion, a y and integer weights."""
+    """Draw a small table with missing values, a criterion, a y and integer weights."""
     n_rows = draw(st.integers(2, 14))
     criterion = draw(st.sampled_from(CRITERIA))
-    # Sets of categories are exact for two classes and for means. A Poisson leaf of zeros only is not allowed,
-    # so the best set need not be one of neighbours in the order of the means.
+    # The engine's sets of categories are optimal for two classes and for means. A Poisson leaf must not have
+    # only zeros, so its best set need not consist of neighbours in the order of the means.
     has_categories = criterion != "poisson" and draw(st.booleans())
     n_classes = 0
     if criterion in ("gini", "entropy"):
@@ -28,7 +28,7 @@ def problems(draw):
     X = np.array(columns, dtype=float).T
     for j, here in enumerate(is_category):
         if not here:
-            # 0 stands for missing in categories; numbers have NaN.
+            # Missing categories have the code 0, and missing numbers are NaN.
             X[:, j] = np.where(X[:, j] == 0, np.nan, X[:, j] ** 2)
     targets = st.integers(0, n_classes - 1) if n_classes else st.integers(0, 5)
     y = np.array(draw(st.lists(targets, min_size=n_rows, max_size=n_rows)), dtype=int if n_classes else float)
@@ -37,7 +37,7 @@ def problems(draw):
 
 
 def fit(X, y, w, criterion, is_category, **parameters):
-    """The engine's tree, as arrays. Codes of categories are passed as categories, 0 as missing."""
+    """Fit the engine's tree and return it with its arrays. Codes of categories become text, and 0 missing."""
     table = X.astype(object)
     for j in np.flatnonzero(is_category):
         table[:, j] = [None if code == 0 else f"c{int(code)}" for code in X[:, j]]
@@ -51,7 +51,7 @@ def codes_of(tree, y):
 
 
 def decreases(nodes):
-    """The decrease of impurity at every inner node."""
+    """Return the decrease of impurity in every inner node."""
     inner = np.flatnonzero(nodes.left >= 0)
     left, right = nodes.left[inner], nodes.right[inner]
     parts = [nodes.weight[side] * nodes.impurity[side] for side in (left, right)]
@@ -60,7 +60,7 @@ def decreases(nodes):
 
 @settings(max_examples=100)
 @given(problem=problems())
-def test_the_root_lowers_the_impurity_as_much_as_any_split_can(problem):
+def test_the_split_of_the_root_decreases_the_impurity_most(problem):
     X, y, w, criterion, is_category = problem
     if criterion == "poisson" and not y.any():
         return
@@ -78,11 +78,11 @@ def test_the_root_lowers_the_impurity_as_much_as_any_split_can(problem):
 
 @settings(max_examples=60)
 @given(problem=problems(), min_samples_leaf=st.integers(1, 3))
-def test_the_whole_tree_is_that_of_the_oracle_where_no_two_splits_are_equally_good(problem, min_samples_leaf):
+def test_the_tree_equals_the_reference_tree_except_for_ties(problem, min_samples_leaf):
     X, y, w, criterion, is_category = problem
     if criterion == "poisson" and not y.any():
         return
-    # With such a limit, too, the best set of categories need not be one of neighbours.
+    # With this limit, the best set of categories need not consist of neighbours either.
     min_samples_leaf = 1 if any(is_category) else min_samples_leaf
     tree, nodes = fit(*problem, min_samples_leaf=min_samples_leaf)
     codes, n_classes = codes_of(tree, y), len(getattr(tree, "classes_", ()))
@@ -95,7 +95,7 @@ def test_the_whole_tree_is_that_of_the_oracle_where_no_two_splits_are_equally_go
 
 
 def compare(truth, nodes, node, found, *problem):
-    """Walk both trees until they come to equally good splits of which each took another."""
+    """Compare two trees from a node down to the first nodes with different splits of equal quality."""
     assert nodes.n_rows[node] == truth.n_rows
     np.testing.assert_allclose(nodes.value[node], truth.value, atol=1e-9)
     assert nodes.impurity[node] == pytest.approx(truth.impurity, rel=1e-6, abs=1e-7)
@@ -115,13 +115,13 @@ def compare(truth, nodes, node, found, *problem):
             break
     else:
         return
-    if is_the_only_one(truth):
+    if has_unique_children(truth):
         compare(first, nodes, left, found, *problem)
         compare(second, nodes, right, found, *problem)
 
 
-def is_the_only_one(truth):
-    """Whether the children differ so much that no other rows can have made the same ones."""
+def has_unique_children(truth):
+    """Return whether the children differ so much that other rows cannot give the same children."""
     first, second = truth.children
     return first.n_rows != second.n_rows and not np.allclose(first.value, second.value)
 
@@ -142,7 +142,7 @@ def test_missing_values_go_to_the_better_side(criterion):
     ),
     criterion=st.sampled_from(["gini", "entropy"]),
 )
-def test_a_set_of_categories_is_no_worse_than_by_the_share_of_any_one_of_many_classes(rows, criterion):
+def test_with_many_classes_a_split_is_at_least_as_good_as_the_order_by_any_single_class(rows, criterion):
     column, y, w = (np.array(values) for values in zip(*rows, strict=True))
     _, y = np.unique(y, return_inverse=True)
     n_classes = y.max() + 1

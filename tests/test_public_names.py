@@ -1,4 +1,4 @@
-"""What a user can reach from `committee` is listed, sorted and documented."""
+"""The public names of `committee` are listed, sorted and documented."""
 
 import importlib.metadata
 import inspect
@@ -22,7 +22,7 @@ def test_all_is_the_sorted_list_of_public_names():
     assert public - {"Any", "TYPE_CHECKING"} <= values.keys()
 
 
-def test_a_name_that_is_not_there_is_an_attribute_error():
+def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="no attribute 'RandomJungle'"):
         _ = committee.RandomJungle
 
@@ -31,13 +31,13 @@ def test_the_version_is_that_of_the_installed_package():
     assert committee.__version__ == importlib.metadata.version("committee")
 
 
-def test_a_removed_name_says_what_to_use_now():
+def test_the_error_of_a_removed_name_shows_its_replacement():
     with pytest.raises(AttributeError, match=r"bootstrap_interval was removed\. Use scipy\.stats\.bootstrap"):
         _ = committee.bootstrap_interval
 
 
 @pytest.mark.parametrize("module", [committee.rules, committee.diversity])
-def test_a_module_of_functions_is_a_sorted_list(module):
+def test_modules_of_functions_list_their_sorted_names(module):
     assert module.__all__ == sorted(set(module.__all__))
     public = {name for name in vars(module) if not name.startswith("_")}
     assert public == set(module.__all__)

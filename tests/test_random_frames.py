@@ -1,4 +1,4 @@
-"""Random frames: a fit works or raises a one-line error, and what was fitted answers with finite numbers."""
+"""On random frames, a fit raises a one-line error or gives a model with finite predictions."""
 
 import numpy as np
 import pandas as pd
@@ -15,19 +15,19 @@ mixed = numbers | words | st.booleans() | st.integers(-(10**20), 10**20) | st.da
 
 @st.composite
 def frames(draw):
-    """A frame of up to four columns, of one sort of values each, and of the kinds that pandas has."""
+    """Draw a frame of up to four columns of different types."""
     n_rows = draw(st.integers(1, 12))
     columns = {}
     for position in range(draw(st.integers(1, 4))):
-        sort = draw(st.sampled_from([numbers, words, st.booleans(), st.integers(-5, 5), st.dates(), mixed]))
-        values = pd.Series(draw(st.lists(sort, min_size=n_rows, max_size=n_rows)))
+        kind = draw(st.sampled_from([numbers, words, st.booleans(), st.integers(-5, 5), st.dates(), mixed]))
+        values = pd.Series(draw(st.lists(kind, min_size=n_rows, max_size=n_rows)))
         columns[f"column {position}"] = values.astype("category") if draw(st.booleans()) else values
     return pd.DataFrame(columns)
 
 
 @st.composite
 def problems(draw):
-    """A frame, a y for it and some weights."""
+    """Draw a frame, a target and weights."""
     X = draw(frames())
     targets = draw(
         st.sampled_from([st.integers(0, 2), st.floats(-1e308, 1e308), st.booleans(), words, mixed])
@@ -42,20 +42,20 @@ def problems(draw):
 @pytest.mark.filterwarnings("ignore")
 @settings(max_examples=40)
 @given(problem=problems())
-def test_a_fit_works_or_says_in_one_line_why_not(estimator, problem):
-    assert_works_or_tells(estimator, *problem)
+def test_a_fit_works_or_raises_a_one_line_error(estimator, problem):
+    check_fit(estimator, *problem)
 
 
-# A fit of a committee is many fits.
+# Committees are slow, because their fit consists of many fits.
 @pytest.mark.parametrize("estimator", COMMITTEES, ids=name_of)
 @pytest.mark.filterwarnings("ignore")
 @settings(max_examples=8)
 @given(problem=problems())
-def test_a_fit_of_a_committee_works_or_says_in_one_line_why_not(estimator, problem):
-    assert_works_or_tells(estimator, *problem)
+def test_a_fit_of_a_committee_works_or_raises_a_one_line_error(estimator, problem):
+    check_fit(estimator, *problem)
 
 
-def assert_works_or_tells(estimator, X, y, weights):
+def check_fit(estimator, X, y, weights):
     model = clone(estimator)
     try:
         model.fit(X, y, sample_weight=weights)

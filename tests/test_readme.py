@@ -1,4 +1,4 @@
-"""The Python that the README and the front page of the docs print runs as it stands there."""
+"""The Python code of the README and of the front page of the documentation runs."""
 
 import re
 from pathlib import Path
@@ -9,7 +9,7 @@ ROOT = Path(__file__).parents[1]
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/index.md"])
-def test_the_printed_python_runs(page, capsys, tmp_path, monkeypatch):
+def test_the_code_of_the_page_runs(page, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), re.DOTALL)
     assert blocks

@@ -1,4 +1,4 @@
-"""What starts fast imports little, and an import inside a function is there because start-up needs it."""
+"""Fast starts import few modules, and imports inside functions are allowed only for a fast start."""
 
 import ast
 import json
@@ -12,7 +12,7 @@ import pytest
 
 PACKAGE = Path(__file__).parents[1] / "src" / "committee"
 MODELS = Path(__file__).parent / "saved_models" / "version_1"
-# What may be missing, as `resource` without Unix, or installed in another version than the one imported.
+# Modules that may be missing, such as `resource` outside Unix, or that may have another version.
 OPTIONAL = {
     "cloudpickle",
     "joblib.externals",
@@ -35,7 +35,7 @@ for path in sorted(Path({!r}).glob("*.committee")):
     except ValueError:
         pass  # some kinds of model have no predictor
 """
-# What a fresh process runs, and the packages and modules that it must not import for that.
+# The code that a fresh process runs, and the packages and modules that it must not import.
 PROMISES = {
     "the package": ("import committee", HEAVY | {"numpy", "committee._engine", "importlib.metadata"}),
     "any predictor": (PREDICT.format(str(MODELS)), HEAVY | {"importlib.metadata"}),
@@ -43,8 +43,9 @@ PROMISES = {
     "any command": ("from committee.cli.main import run; run(['--help'])", FOR_HELP),
     "help of fit": ("from committee.cli.main import run; run(['fit', '--help'])", FOR_HELP),
 }
-# Imports inside functions that none of these promises needs, by folder. The numbers may only get smaller.
-# Two may stay: the command says in one line that typer is missing, and `extensions` is there to import late.
+# The number of imports inside functions that none of these promises needs, by folder. It may only get
+# smaller. Two are permanent: the command reports a missing typer in one line, and `extensions` exists for
+# late imports.
 NOT_NEEDED = {
     "assembling": 6,
     "cli": 1,
@@ -57,24 +58,24 @@ LOADED = "\nimport json, sys; sys.stderr.write('\\nloaded ' + json.dumps(sorted(
 
 @cache
 def loaded_by(code):
-    """The modules that a fresh process has loaded after some code."""
+    """Return the modules that a fresh process has loaded after some code."""
     ended = subprocess.run([sys.executable, "-c", code + LOADED], capture_output=True, text=True, check=True)
     return frozenset(json.loads(ended.stderr.rpartition("loaded ")[2]))
 
 
-def broken(modules, forbidden):
-    """The modules among some that are forbidden, by themselves or by their package."""
+def forbidden_among(modules, forbidden):
+    """Return the modules that are forbidden by their own name or that of their package."""
     return {name for name in modules if name in forbidden or name.partition(".")[0] in forbidden}
 
 
 @pytest.mark.parametrize("name", PROMISES)
-def test_what_starts_fast_imports_little(name):
+def test_a_fast_start_imports_few_modules(name):
     code, forbidden = PROMISES[name]
-    assert not broken(loaded_by(code), forbidden)
+    assert not forbidden_among(loaded_by(code), forbidden)
 
 
 def inner_imports():
-    """The imports inside functions, each statement once: where it is, its line, and the module it imports."""
+    """Return each import inside a function as its module, its line and the imported module."""
     functions = (ast.FunctionDef, ast.AsyncFunctionDef)
     found = {}
     for path in sorted(PACKAGE.rglob("*.py")):
@@ -87,7 +88,7 @@ def inner_imports():
 
 
 def imported(statement):
-    """The module that a statement imports; of our package, the module that it imports from it."""
+    """Return the module that a statement imports, with the full name for modules of this package."""
     if isinstance(statement, ast.Import):
         return statement.names[0].name
     return f"committee.{statement.names[0].name}" if statement.module == "committee" else statement.module
@@ -95,7 +96,7 @@ def imported(statement):
 
 @cache
 def imported_by(module):
-    """The modules that come first with a module of ours: its packages, and the imports at its top."""
+    """Return the packages of one of our modules and the modules that it imports at its top."""
     path = PACKAGE.parent.joinpath(*module.split("."))
     path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
     packages = {module[:end] for end, sign in enumerate(module) if sign == "."}
@@ -103,8 +104,8 @@ def imported_by(module):
     return packages | {imported(node) for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)}
 
 
-def brought_by(module):
-    """All modules that come with a module."""
+def all_imported_by(module):
+    """Return all modules that are imported with a module."""
     found, waiting = set(), {module}
     while waiting:
         name = waiting.pop()
@@ -115,14 +116,18 @@ def brought_by(module):
 
 
 def is_needed(owner, module):
-    """Whether an import at the top of its module would break a promise, or its package may be missing."""
+    """Return whether an import at the top of its module could fail or would break a promise."""
     owners_promises = [forbidden for code, forbidden in PROMISES.values() if owner in loaded_by(code)]
-    is_optional = bool(broken([module], OPTIONAL))
-    return is_optional or any(broken(brought_by(module), forbidden) for forbidden in owners_promises)
+    is_optional = bool(forbidden_among([module], OPTIONAL))
+    return is_optional or any(
+        forbidden_among(all_imported_by(module), forbidden) for forbidden in owners_promises
+    )
 
 
-def test_imports_inside_functions_are_those_that_start_up_needs():
-    idle = [each for each in inner_imports() if not is_needed(each[0], each[2])]
-    counts = Counter(owner.split(".")[1] for owner, _, _ in idle)
+def test_imports_inside_functions_are_needed_for_a_fast_start():
+    unneeded = [each for each in inner_imports() if not is_needed(each[0], each[2])]
+    counts = Counter(owner.split(".")[1] for owner, _, _ in unneeded)
     too_many = {folder for folder, count in counts.items() if count > NOT_NEEDED.get(folder, 0)}
-    assert not [f"{owner}:{line} {module}" for owner, line, module in idle if owner.split(".")[1] in too_many]
+    assert not [
+        f"{owner}:{line} {module}" for owner, line, module in unneeded if owner.split(".")[1] in too_many
+    ]

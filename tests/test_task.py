@@ -1,4 +1,4 @@
-"""What y is, how votes become an answer, and the weights of the rows."""
+"""Reading of y, decoding of votes, and weights of rows and classes."""
 
 import warnings
 
@@ -48,7 +48,7 @@ def test_labels_of_numbers_and_booleans_become_codes(y, classes):
     assert task.classes.tolist() == classes and codes.tolist() == [1, 0, 1]
 
 
-def test_one_class_is_a_task():
+def test_one_class_is_a_classification():
     task, codes = Classification.of(["a", "a"])
     assert task.n_outputs == 1 and codes.tolist() == [0, 0]
 
@@ -137,20 +137,20 @@ def test_labels_of_mixed_types_are_an_error(y):
 @pytest.mark.parametrize(
     "y", [[1, 2], [True, False], np.array([1, 2], dtype=object), pl.Series([1, 2]), [1.0, 1e308]]
 )
-def test_numbers_of_any_kind_are_a_target(y):
+def test_numbers_of_any_type_are_a_target(y):
     task, values = Regression.of(y)
     assert values.dtype == np.float64 and values.tolist() == list(map(float, y))
     assert task.n_outputs == 1
 
 
-def test_text_is_no_target_of_a_regression():
+def test_text_is_not_a_target_of_a_regression():
     with pytest.raises(
         ValueError, match=r"y must be numbers \(could not convert .*\)\. Convert it, or use a classifier"
     ):
         Regression.of(["a", "b"])
 
 
-def test_complex_numbers_are_no_target():
+def test_complex_numbers_are_not_a_target():
     with pytest.raises(ValueError, match="Complex data not supported"):
         Regression.of([1j])
 
@@ -159,7 +159,7 @@ def test_the_vote_of_a_regression_is_its_decision():
     assert Regression().decode(np.array([[1.5], [2.5]])).tolist() == [1.5, 2.5]
 
 
-def test_lengths_that_differ_are_an_error_in_the_words_of_scikit_learn():
+def test_different_lengths_raise_the_error_of_scikit_learn():
     check_lengths(2, [1, 2])
     with pytest.raises(
         ValueError, match=r"Found input variables with inconsistent numbers of samples: \[3, 2\]"
@@ -167,7 +167,7 @@ def test_lengths_that_differ_are_an_error_in_the_words_of_scikit_learn():
         check_lengths(3, np.array([1, 2]))
 
 
-def test_no_weights_stay_no_weights():
+def test_missing_weights_remain_none():
     assert row_weights(None, 3) is None
 
 
@@ -179,7 +179,7 @@ def test_weights_of_any_container_become_float64(weights):
     assert checked.dtype == np.float64 and checked.tolist() == [1.0, 2.0]
 
 
-def test_one_weight_is_for_every_row():
+def test_a_single_weight_applies_to_every_row():
     assert row_weights(0.5, 2).tolist() == [0.5, 0.5]
 
 
@@ -189,15 +189,15 @@ def test_one_weight_is_for_every_row():
         ([1, 1, 1], r"sample_weight.shape == \(3,\), expected \(2,\)!"),
         ([[1], [1]], "Sample weights must be 1D array or scalar, got 2D array."),
         ([1, -2], "sample_weight must be >= 0. Got -2.0."),
-        ([0, 0], "sample_weight leaves every row with weight zero. Give at least one row a weight > 0."),
+        ([0, 0], "sample_weight sets the weight of every row to zero. Pass a weight > 0 for at least one."),
         ([1, "two"], r"sample_weight must be numbers \(could not .*'two'\)\. Convert them\."),
         (10**400, "sample_weight must be numbers"),
         ([1, np.nan], "sample_weight must be finite. Got nan."),
         ([1, np.inf], "sample_weight must be finite. Got inf."),
-        (0, "sample_weight leaves every row with weight zero"),
+        (0, "sample_weight sets the weight of every row to zero"),
     ],
 )
-def test_weights_that_make_no_sense_are_an_error(weights, message):
+def test_invalid_weights_are_an_error(weights, message):
     with pytest.raises(ValueError, match=message):
         row_weights(weights, 2)
 
@@ -205,7 +205,7 @@ def test_weights_that_make_no_sense_are_an_error(weights, message):
 TASK, CODES = Classification.of(["no", "yes", "no", "no"])
 
 
-def test_no_class_weights_leave_the_weights_of_the_rows():
+def test_without_class_weights_the_weights_of_rows_are_unchanged():
     weights = np.ones(4)
     assert class_weights(None, TASK, CODES, weights) is weights
     assert class_weights(None, TASK, CODES, None) is None
@@ -217,7 +217,7 @@ def test_class_weights_multiply_the_weights_of_the_rows():
     assert weights.tolist() == [1, 2, 3, 4]
 
 
-def test_a_class_without_a_weight_weighs_one():
+def test_a_class_without_a_weight_has_weight_one():
     assert class_weights({"yes": 10}, TASK, CODES, None).tolist() == [1, 10, 1, 1]
 
 
@@ -225,12 +225,12 @@ def test_balanced_classes_have_equal_sums():
     np.testing.assert_allclose(class_weights("balanced", TASK, CODES, None), [2 / 3, 2, 2 / 3, 2 / 3])
 
 
-def test_a_label_that_y_does_not_have_is_an_error_that_names_it():
+def test_the_error_of_a_class_weight_names_labels_that_y_does_not_have():
     with pytest.raises(ValueError, match=r"class_weight has the labels \['yess'\], which y does not have"):
         class_weights({"no": 1, "yess": 10}, TASK, CODES, None)
 
 
-def test_a_fold_may_lack_a_class_that_has_a_weight():
+def test_a_fold_may_have_no_rows_of_a_class_with_a_weight():
     assert class_weights({"no": 1, "yes": 2, "maybe": 3}, TASK, CODES, None).tolist() == [1, 2, 1, 1]
 
 
@@ -239,10 +239,10 @@ def test_a_fold_may_lack_a_class_that_has_a_weight():
     [
         ({"yes": "many"}, "class_weight must be numbers .*'many'.*Convert them."),
         ({"yes": -1}, "class_weight must be >= 0. Got -1.0."),
-        ({"yes": 0, "no": 0}, "class_weight leaves every row with weight zero"),
+        ({"yes": 0, "no": 0}, "class_weight sets the weight of every row to zero"),
     ],
 )
-def test_class_weights_that_make_no_sense_are_an_error(class_weight, message):
+def test_invalid_class_weights_are_an_error(class_weight, message):
     with pytest.raises(ValueError, match=message):
         class_weights(class_weight, TASK, CODES, None)
 
@@ -254,7 +254,7 @@ def test_reading_y_gives_no_warning():
         Regression.of(pd.Series([1, 2], dtype="Int64"))
 
 
-def test_text_of_numpys_own_kind_is_text():
+def test_text_of_numpys_string_type_is_text():
     task, codes = Classification.of(np.array(["no", "yes", "no"], dtype=np.dtypes.StringDType()))
     assert task.classes.tolist() == ["no", "yes"] and codes.tolist() == [0, 1, 0]
 
@@ -272,12 +272,12 @@ def test_text_of_numpys_own_kind_is_text():
     ],
     ids=["complex", "masked", "sparse"],
 )
-def test_what_is_no_target_is_told_in_one_line(task, y, message):
+def test_invalid_targets_raise_a_one_line_error(task, y, message):
     with pytest.raises(ValueError, match=message):
         task.of(y)
 
 
-def test_a_masked_target_without_a_hole_is_a_target():
+def test_a_masked_target_without_missing_values_is_a_target():
     assert Regression.of(np.ma.masked_equal([1, 2], 3))[1].tolist() == [1.0, 2.0]
 
 
@@ -286,7 +286,7 @@ def test_a_masked_target_without_a_hole_is_a_target():
     [pd.to_datetime(["2020", "2021"]), pd.to_timedelta([1, 2], unit="D"), np.array([1j, 2]), [1j, 2]],
     ids=["moments", "spans", "complex", "a list"],
 )
-def test_weights_of_no_number_are_refused(weights):
+def test_weights_that_are_not_numbers_are_refused(weights):
     with pytest.raises(
         ValueError, match=r"^sample_weight must be numbers. Got \w+(\[\w+\])?. Convert them.$"
     ):

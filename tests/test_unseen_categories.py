@@ -1,4 +1,4 @@
-"""A category that no row of the fit has is missing, whatever the reason that its name is known."""
+"""A category without training rows is treated as missing, even if its name was declared in the fit."""
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,7 @@ CLASSES = [0, 1, 2] * 40
 
 
 def estimators():
-    """One of every kind that learns from categories."""
+    """Return an estimator of each kind that learns from categories."""
     return [
         committee.DecisionTreeClassifier(),
         committee.DecisionStumpClassifier(),
@@ -32,8 +32,8 @@ def estimators():
 @pytest.mark.parametrize("estimator", estimators(), ids=lambda estimator: type(estimator).__name__)
 def test_a_declared_category_that_no_row_has_is_missing(estimator):
     X = pd.DataFrame({"a": pd.Categorical(LETTERS, categories=["u", "v", "z"])})
-    asked = pd.DataFrame({"a": ["z", None, "new"]}, dtype=object)
-    declared, missing, new = estimator.fit(X, CLASSES).predict_proba(asked)
+    new_rows = pd.DataFrame({"a": ["z", None, "new"]}, dtype=object)
+    declared, missing, new = estimator.fit(X, CLASSES).predict_proba(new_rows)
     np.testing.assert_array_equal(declared, missing)
     np.testing.assert_array_equal(new, missing)
 
@@ -46,7 +46,7 @@ def test_a_category_of_rows_without_weight_is_missing(estimator):
     np.testing.assert_array_equal(without_weight, missing)
 
 
-def test_a_binned_table_forgets_what_no_row_has():
+def test_a_binned_table_drops_categories_without_rows():
     frame = pl.DataFrame({"a": pl.Series(LETTERS, dtype=pl.Enum(["z", "u", "v"]))})
     binned = committee.table.bin_table(frame)
     assert binned.schema.columns[0].categories == ("u", "v")

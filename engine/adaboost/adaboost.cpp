@@ -23,12 +23,12 @@ constexpr double smallest_unit = std::numeric_limits<double>::min();
 std::int64_t rounded(double number) { return static_cast<std::int64_t>(number + 0.5); }
 
 // The weight of the rows that a member predicts correctly and wrongly, in fixed point.
-struct Verdict {
+struct MemberScore {
     std::int64_t right = 0;
     std::int64_t wrong = 0;
     bool is_perfect = true;
 
-    Verdict& operator+=(const Verdict& other) {
+    MemberScore& operator+=(const MemberScore& other) {
         right += other.right;
         wrong += other.wrong;
         is_perfect = is_perfect && other.is_perfect;
@@ -89,20 +89,20 @@ class AdaBooster {
     }
 
   private:
-    // Polls while a member is grown and judged. The rest of a round is short, and is not interrupted because it changes
+    // Polls while a member is grown and scored. The rest of a round is short, and is not interrupted because it changes
     // the distribution.
     void make_members(const std::function<bool(std::size_t)>& after_round) {
         for (std::uint32_t round = 0; round < parameters_.n_rounds && !boosted_.is_over; ++round) {
             grower_.grow(weights_, derive_key(parameters_.seed, parameters_.first_round + round));
-            const Verdict verdict = judge();
+            const MemberScore score = score_member();
             const bool is_first = parameters_.first_round + round == 0;
-            boosted_.is_over = verdict.is_perfect || is_no_better_than_chance(verdict);
-            if (boosted_.is_over && !verdict.is_perfect && !is_first) break;
-            const double vote = boosted_.is_over ? last_vote(verdict) : vote_of(verdict);
+            boosted_.is_over = score.is_perfect || is_no_better_than_chance(score);
+            if (boosted_.is_over && !score.is_perfect && !is_first) break;
+            const double vote = boosted_.is_over ? last_vote(score) : vote_of(score);
             if (parameters_.keep_weights) keep_weights();
-            if (!boosted_.is_over) reweigh(verdict, vote);
+            if (!boosted_.is_over) reweigh(score, vote);
             grower_.keep();
-            boosted_.errors.push_back(verdict.error());
+            boosted_.errors.push_back(score.error());
             boosted_.votes.push_back(vote);
             if (after_round && after_round(round + 1)) throw Stopped{};
         }
@@ -167,22 +167,22 @@ class AdaBooster {
         };
     }
 
-    Verdict judge() {
+    MemberScore score_member() {
         switch (parameters_.scheme) {
             case Scheme::m2:
-                return judge_plausibilities();
+                return score_plausibilities();
             case Scheme::r2:
-                return judge_numbers();
+                return score_numbers();
             default:
-                return judge_labels();
+                return score_labels();
         }
     }
 
     // Up to half of the rows may be wrong, so the loop avoids the unpredictable branch.
-    Verdict judge_labels() {
+    MemberScore score_labels() {
         find_labels();
         const auto finder = values_finder();
-        std::vector<Verdict> verdicts(n_blocks());
+        std::vector<MemberScore> scores(n_blocks());
         for_each_block([&](std::size_t begin, std::size_t end, std::size_t block) {
             finder(begin, end);
             std::int64_t all = 0, wrong = 0, n_wrong = 0;
@@ -194,10 +194,10 @@ class AdaBooster {
                 n_wrong += counts_[row] * is_wrong;
                 is_wrong_[row] = static_cast<std::uint8_t>(is_wrong);
             }
-            verdicts[block] = {all - wrong, wrong, n_wrong == 0};
+            scores[block] = {all - wrong, wrong, n_wrong == 0};
         });
-        return std::accumulate(verdicts.begin(), verdicts.end(), Verdict{},
-                               [](Verdict a, const Verdict& b) { return a += b; });
+        return std::accumulate(scores.begin(), scores.end(), MemberScore{},
+                               [](MemberScore a, const MemberScore& b) { return a += b; });
     }
 
     void find_labels() {
@@ -219,24 +219,24 @@ class AdaBooster {
     }
 
     // The pseudo-loss: the weight of (row, wrong label) times (1 - h(row, label) + h(row, wrong label)) / 2.
-    Verdict judge_plausibilities() {
-        return sum_rows<Verdict>(values_finder(), [&](std::size_t row) {
+    MemberScore score_plausibilities() {
+        return sum_rows<MemberScore>(values_finder(), [&](std::size_t row) {
             const double* h = plausibilities(row);
             const double own = h[target_.labels[row]];
-            Verdict verdict;
+            MemberScore score;
             for (std::size_t place = row * width_; place < (row + 1) * width_; ++place) {
                 const double loss = (1 - own + h[label_at(row, place)]) / 2;
-                verdict.wrong += rounded(units_[place] * loss * one);
-                verdict.right += rounded(units_[place] * (1 - loss) * one);
-                verdict.is_perfect = verdict.is_perfect && loss == 0;
+                score.wrong += rounded(units_[place] * loss * one);
+                score.right += rounded(units_[place] * (1 - loss) * one);
+                score.is_perfect = score.is_perfect && loss == 0;
             }
-            verdict.wrong *= counts_[row];
-            verdict.right *= counts_[row];
-            return verdict;
+            score.wrong *= counts_[row];
+            score.right *= counts_[row];
+            return score;
         });
     }
 
-    Verdict judge_numbers() {
+    MemberScore score_numbers() {
         const std::vector<double>& numbers = grower_.values();
         struct Largest {
             double error = 0;
@@ -250,7 +250,7 @@ class AdaBooster {
             losses_[row] = error > rounding_ ? error : 0;
             return {losses_[row]};
         });
-        return sum_rows<Verdict>([&](std::size_t row) -> Verdict {
+        return sum_rows<MemberScore>([&](std::size_t row) -> MemberScore {
             const double loss = losses_[row] = row_loss(largest.error > 0 ? losses_[row] / largest.error : 0);
             return {rounded(units_[row] * (1 - loss) * one) * counts_[row],
                     rounded(units_[row] * loss * one) * counts_[row], loss == 0};
@@ -268,19 +268,19 @@ class AdaBooster {
         }
     }
 
-    bool is_no_better_than_chance(const Verdict& verdict) const {
+    bool is_no_better_than_chance(const MemberScore& score) const {
         switch (parameters_.scheme) {
             case Scheme::samme:
-                return verdict.wrong >= static_cast<__int128>(verdict.right) * (target_.n_classes - 1);
+                return score.wrong >= static_cast<__int128>(score.right) * (target_.n_classes - 1);
             case Scheme::r2:
-                return verdict.wrong >= verdict.right;
+                return score.wrong >= score.right;
             default:
-                return verdict.wrong > verdict.right;
+                return score.wrong > score.right;
         }
     }
 
-    double vote_of(const Verdict& verdict) const {
-        const double log_odds = std::log(verdict.odds());
+    double vote_of(const MemberScore& score) const {
+        const double log_odds = std::log(score.odds());
         switch (parameters_.scheme) {
             case Scheme::samme:
                 return parameters_.learning_rate * (log_odds + std::log(target_.n_classes - 1.0));
@@ -291,15 +291,15 @@ class AdaBooster {
         }
     }
 
-    double last_vote(const Verdict& verdict) const {
+    double last_vote(const MemberScore& score) const {
         const bool is_by_odds = parameters_.scheme == Scheme::m1 || parameters_.scheme == Scheme::m2;
-        return verdict.is_perfect && is_by_odds ? std::log(2 * static_cast<double>(n_draws_) + 1) : 1;
+        return score.is_perfect && is_by_odds ? std::log(2 * static_cast<double>(n_draws_) + 1) : 1;
     }
 
     // Computes the distribution of the next round: weights of correct rows are multiplied by exp(-vote), those of rows
     // with loss 1/2 by its square root.
-    void reweigh(const Verdict& verdict, double vote) {
-        const double lighter = parameters_.scheme == Scheme::m1 ? 1 / verdict.odds() : std::exp(-vote);
+    void reweigh(const MemberScore& score, double vote) {
+        const double lighter = parameters_.scheme == Scheme::m1 ? 1 / score.odds() : std::exp(-vote);
         switch (parameters_.scheme) {
             case Scheme::m2:
                 reweigh_mislabels(lighter);
@@ -309,7 +309,7 @@ class AdaBooster {
                 break;
             default: {
                 const double wrong =
-                    one / (static_cast<double>(verdict.right) * lighter + static_cast<double>(verdict.wrong));
+                    one / (static_cast<double>(score.right) * lighter + static_cast<double>(score.wrong));
                 const double factors[2] = {lighter * wrong, wrong};
                 weigh([&](std::size_t row, std::size_t) { return factors[is_wrong_[row]]; });
             }

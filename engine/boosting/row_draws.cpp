@@ -8,7 +8,7 @@
 
 namespace committee {
 
-// Numeric targets enter the order by rank, which does not depend on their unit.
+// Numeric targets are compared by rank, which does not depend on their unit.
 RowDraws::RowDraws(const Table& table, const Observed& observed, double share, int n_threads, const Stop& stop)
     : observed_(observed),
       share_(share),

@@ -249,7 +249,7 @@ std::vector<double> importances_of(const C45Tree& tree) {
     return gains;
 }
 
-std::string find_fault(const C45Tree& tree) {
+std::string find_error(const C45Tree& tree) {
     const std::size_t n_nodes = tree.n_nodes();
     if (tree.n_classes < 1) return "n_classes must be >= 1";
     if (n_nodes == 0) return "a tree has at least one node";

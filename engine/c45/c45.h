@@ -136,6 +136,6 @@ std::optional<std::size_t> find_node(const C45Tree& tree, std::span<const C45Col
 std::vector<double> importances_of(const C45Tree& tree);
 
 // Describes why the arrays are not a valid tree; empty if they are. All functions above are safe on a valid tree.
-std::string find_fault(const C45Tree& tree);
+std::string find_error(const C45Tree& tree);
 
 }  // namespace committee

@@ -199,8 +199,8 @@ Split SplitChooser::split_numbers(const NodeRows<Weight>& node, std::size_t colu
 template <class Weight>
 Split SplitChooser::split_categories(const NodeRows<Weight>& node, std::size_t column) {
     const std::span<const std::int32_t> codes = columns_[column].codes;
-    // Only categories that occur get a slot, so that a small node does not pay for a column of many categories.
-    met_.clear();
+    // Only categories in the node get a slot, so that columns of many categories are cheap in small nodes.
+    present_.clear();
     std::vector<Weight> counts;
     for (std::size_t i = node.begin; i < node.end; ++i) {
         const std::uint32_t instance = node.sample.instances[i];
@@ -208,22 +208,22 @@ Split SplitChooser::split_categories(const NodeRows<Weight>& node, std::size_t c
         if (code == 0) continue;
         std::int32_t& slot = slots_[static_cast<std::size_t>(code - 1)];
         if (slot < 0) {
-            slot = static_cast<std::int32_t>(met_.size());
-            met_.push_back(code - 1);
+            slot = static_cast<std::int32_t>(present_.size());
+            present_.push_back(code - 1);
             counts.resize(counts.size() + n_classes_);
         }
         const Label<Weight> label = node.sample.label[instance];
         counts[static_cast<std::size_t>(slot) * n_classes_ + static_cast<std::size_t>(label.class_code)] +=
             label.weight;
     }
-    for (const std::int32_t category : met_) slots_[static_cast<std::size_t>(category)] = -1;
+    for (const std::int32_t category : present_) slots_[static_cast<std::size_t>(category)] = -1;
 
     std::vector<Weight> by_class(n_classes_);
     Weight n_known = 0;
     double inside = 0;
     double sides = 0;
     std::size_t n_large = 0;
-    for (std::size_t slot = 0; slot < met_.size(); ++slot) {
+    for (std::size_t slot = 0; slot < present_.size(); ++slot) {
         Weight n_side = 0;
         for (std::size_t c = 0; c < n_classes_; ++c) {
             const Weight count = counts[slot * n_classes_ + c];

@@ -112,7 +112,7 @@ class SplitChooser {
     std::vector<const Entry*> doubtful_;  // buffer for the current column
     std::vector<Split> splits_;           // of the current node, by column
     std::vector<std::int32_t> slots_;     // by category: its index in seen_, or -1
-    std::vector<std::int32_t> met_;       // the categories in the node
+    std::vector<std::int32_t> present_;   // the categories in the node
 };
 
 }  // namespace committee::c45

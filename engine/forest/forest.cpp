@@ -88,7 +88,7 @@ class ForestGrower {
                 finished.tree =
                     prune_grown(finished.tree, parameters_.ccp_alpha, target_.n_outputs(), table_.n_columns());
             }
-            std::visit([&](const auto& codes) { judge(codes, key, worker.bag, finished); }, table_.codes);
+            std::visit([&](const auto& codes) { evaluate_outside(codes, key, worker.bag, finished); }, table_.codes);
             const std::size_t n_done =
                 in_order_.put(task, std::move(finished), [&](Finished& each) { return take(each); });
             if (thread == 0 && after_tree && after_tree(n_done)) throw Stopped{};
@@ -171,7 +171,7 @@ class ForestGrower {
         }
         for (double& factor : factors) {
             factor = std::scalbn(factor, 29 - std::ilogb(total));
-            // A whole number, so that a row drawn twice has twice the weight of a row drawn once.
+            // An integer, so that a row drawn twice has twice the weight of a row drawn once.
             if (are_counts && mass <= max_rows && factor > 0) factor = std::max(1.0, std::round(factor));
         }
         std::size_t n_kept = 0;
@@ -213,7 +213,7 @@ class ForestGrower {
 
     // Evaluates a tree on the rows outside its bag, and lists the rows of its leaves.
     template <class Code>
-    void judge(const Codes<Code>& codes, std::uint64_t key, const Bag& bag, Finished& finished) const {
+    void evaluate_outside(const Codes<Code>& codes, std::uint64_t key, const Bag& bag, Finished& finished) const {
         if (parameters_.keep_leaf_rows) finished.leaf_rows = collect_leaf_rows(codes, bag, finished.tree);
         if (!parameters_.out_of_bag) return;
         finished.outside = bag.outside;

@@ -22,7 +22,7 @@ struct ForestParameters {
     std::uint32_t n_trees = 100;
     std::uint64_t seed = 0;
     bool are_stumps = false;                          // uses grow.criterion only
-    std::optional<Drawing> drawing;                   // how bags are drawn; without it, a tree sees all rows
+    std::optional<Drawing> drawing;                   // of the bags; without it, trees use all rows
     std::vector<std::vector<std::uint32_t>> columns;  // of each of these trees; empty: all
     std::vector<std::uint32_t> columns_tried;         // by each of these trees at a node
     std::vector<double> class_weights;                // by class, or empty

@@ -24,7 +24,7 @@ struct LeafRowsView {
 // weight, and all targets are finite.
 void check_leaf_rows(const Forest& forest, std::span<const LeafRowsView> leaf_rows, std::span<const double> y);
 
-// out: (n_rows, n_quantiles). The leaf rows must have passed check_leaf_rows(), and the quantiles must lie in [0, 1].
+// out: (n_rows, n_quantiles). The leaf rows must have passed check_leaf_rows(), and the quantiles must be in [0, 1].
 // Throws Stopped if a poll requests it.
 void predict_quantiles(const Forest& forest, std::span<const LeafRowsView> leaf_rows, std::span<const double> y,
                        std::span<const ColumnView> columns, std::size_t n_rows, std::span<const double> quantiles,

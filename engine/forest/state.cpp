@@ -65,8 +65,8 @@ void check_nodes(const Tree& tree, const Binning& binning, std::size_t n_values)
 
 // A faster check_nodes() for trees without sets and records. Leaves and inner nodes alternate unpredictably, so it does
 // not branch on them.
-bool is_sound(const Tree& tree, std::span<const std::uint8_t> may_be_asked, std::size_t n_values) {
-    const std::size_t n_nodes = tree.nodes.size(), n_columns = may_be_asked.size() - 1;
+bool is_valid(const Tree& tree, std::span<const std::uint8_t> is_splittable, std::size_t n_values) {
+    const std::size_t n_nodes = tree.nodes.size(), n_columns = is_splittable.size() - 1;
     std::vector<std::uint8_t> n_parents(n_nodes + 2, 0);  // the last two count children of leaves
     std::size_t n_inner = 0;
     bool holds = true;
@@ -77,7 +77,7 @@ bool is_sound(const Tree& tree, std::span<const std::uint8_t> may_be_asked, std:
         const bool good_leaf = (word == leaf_word(address_of(word))) & (address < n_values);
         const std::size_t column = std::min<std::size_t>(column_of(word), n_columns);
         const bool good_inner =
-            !is_category(word) & (may_be_asked[column] != 0) & (address > i) & (address + 1 < n_nodes);
+            !is_category(word) & (is_splittable[column] != 0) & (address > i) & (address + 1 < n_nodes);
         holds &= leaf ? good_leaf : good_inner;
         const std::size_t child = !leaf && good_inner ? address : n_nodes;
         ++n_parents[child];
@@ -89,15 +89,14 @@ bool is_sound(const Tree& tree, std::span<const std::uint8_t> may_be_asked, std:
            std::all_of(n_parents.begin() + 1, n_parents.end() - 2, [](std::uint8_t n) { return n == 1; });
 }
 
-// By column: whether a node may split it at a threshold. The last element is false and stands for columns that do not
-// exist.
-std::vector<std::uint8_t> askable(const Binning& binning) {
-    std::vector<std::uint8_t> may_be_asked;
+// By column: whether a node may split it at a threshold. The last element is false, for columns that do not exist.
+std::vector<std::uint8_t> find_splittable(const Binning& binning) {
+    std::vector<std::uint8_t> is_splittable;
     for (const Column& column : binning.columns) {
-        may_be_asked.push_back(!column.is_category && column.is_used && column.n_bins > 0 ? 1 : 0);
+        is_splittable.push_back(!column.is_category && column.is_used && column.n_bins > 0 ? 1 : 0);
     }
-    may_be_asked.push_back(0);
-    return may_be_asked;
+    is_splittable.push_back(0);
+    return is_splittable;
 }
 
 // Reads the scores and the link of a forest, without its columns and trees.
@@ -160,7 +159,7 @@ void check_reach(const Forest& forest) {
     require(std::isfinite(total) && std::isfinite(total * forest.scale), "its scores are out of range");
 }
 
-Tree read_tree(const ForestArrays& arrays, const Forest& forest, std::span<const std::uint8_t> may_be_asked,
+Tree read_tree(const ForestArrays& arrays, const Forest& forest, std::span<const std::uint8_t> is_splittable,
                std::size_t t) {
     Tree tree;
     const auto nodes = part(arrays.nodes, arrays.node_offsets, t);
@@ -177,7 +176,7 @@ Tree read_tree(const ForestArrays& arrays, const Forest& forest, std::span<const
         read_records(arrays, arrays.node_offsets[t], tree);
     }
     const bool is_plain = tree.sets.empty() && tree.records.empty();
-    if (!is_plain || !is_sound(tree, may_be_asked, n_values)) check_nodes(tree, forest.binning, n_values);
+    if (!is_plain || !is_valid(tree, is_splittable, n_values)) check_nodes(tree, forest.binning, n_values);
     check_values(forest, values);
     return tree;
 }
@@ -226,8 +225,8 @@ Forest from_arrays(const ForestArrays& arrays) {
             "the arrays of the records differ in length");
     forest.binning = from_arrays(arrays.columns, "a forest");
     forest.trees.reserve(n_trees);
-    const auto may_be_asked = askable(forest.binning);
-    for (std::size_t t = 0; t < n_trees; ++t) forest.trees.push_back(read_tree(arrays, forest, may_be_asked, t));
+    const auto is_splittable = find_splittable(forest.binning);
+    for (std::size_t t = 0; t < n_trees; ++t) forest.trees.push_back(read_tree(arrays, forest, is_splittable, t));
     if (forest.link != Link::mean) check_reach(forest);
     return forest;
 }

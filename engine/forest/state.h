@@ -34,8 +34,8 @@ struct ForestArrays {
 
 ForestArrays to_arrays(const Forest& forest);
 
-// Throws std::invalid_argument with the fault, unless every tree leads every row of any table with these columns to a
-// leaf with a value.
+// Throws std::invalid_argument, which describes the error, unless every tree leads every row of any table with these
+// columns to a leaf with a value.
 Forest from_arrays(const ForestArrays& arrays);
 
 }  // namespace committee

@@ -107,7 +107,7 @@ class Histogram {
         most_bits_ = n_rows <= rank_sort_limit ? 16 : std::clamp(std::ilogb(n_rows), 6, coarse_bits);
     }
 
-    // If is_category, every category gets an entry of its own.
+    // If is_category, every category gets a separate entry.
     void order(std::span<const std::uint16_t> codes, std::span<const Item> items, CodeRange range, bool is_category,
                Entries<Stat>& entries) {
         const std::size_t n = codes.size();

@@ -53,7 +53,7 @@ class Partition {
                           [=](std::uint16_t code) { return static_cast<std::uint16_t>(code - shift) > threshold; });
     }
 
-    // Sends the other categories left instead. Categories that the node has not seen always go right, and the caller
+    // Sends the other categories left instead. Categories without rows in the node always go right, and the caller
     // wants the heavier side on the right.
     template <class Code>
     void swap_sides(std::span<const std::uint32_t> rows, const Code* codes, Candidate& split) {

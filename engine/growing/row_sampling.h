@@ -1,4 +1,4 @@
-// Which rows a tree sees, and how often; weights and targets in fixed point.
+// Draws the rows of a tree, with repetitions, and converts weights and targets to fixed point.
 #pragma once
 #include <cstdint>
 #include <span>

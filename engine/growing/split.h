@@ -1,5 +1,5 @@
 // Step two of growing: finds the best split of a column. In: entries in order of code, the totals of the node, and the
-// limits on a split. Out: a candidate. It does not see the rows.
+// limits on a split. Out: a candidate. It does not read the rows.
 #pragma once
 #include <algorithm>
 #include <array>

@@ -133,7 +133,7 @@ class SplitSearch {
     }
 
   private:
-    // A column of this many rows takes long enough for a poll of its own.
+    // A column of this many rows takes long enough for a separate poll.
     static constexpr std::size_t large_rows = 4096;
 
     static Sides<Stat, criterion> no_sides(std::size_t n_classes) {

@@ -24,8 +24,8 @@ template <class Code>
 class LocalCodes {
   public:
     // The largest number of rows of a subtree that gets a block. The block fits in the second cache unless the table is
-    // wide. In a long table it may be larger: its rows lie so far apart that without a block every code would need a
-    // cache line of its own.
+    // wide. In a long table it may be larger: its rows are so far apart that every code would need a separate cache
+    // line without a block.
     static std::size_t most_rows(std::size_t n_rows, std::size_t n_columns) {
         constexpr std::size_t block_bytes = std::size_t{1} << 19, fewest = 4096, most = 8192, apart = 16, larger = 4;
         const std::size_t near =

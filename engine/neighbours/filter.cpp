@@ -6,9 +6,9 @@
 namespace committee {
 namespace {
 
-constexpr std::array<std::int32_t, most_asked> sets_of_one = [] {
-    std::array<std::int32_t, most_asked> sets{};
-    for (std::size_t i = 0; i < most_asked; ++i) sets[i] = static_cast<std::int32_t>(1U << i);
+constexpr std::array<std::int32_t, most_queries> sets_of_one = [] {
+    std::array<std::int32_t, most_queries> sets{};
+    for (std::size_t i = 0; i < most_queries; ++i) sets[i] = static_cast<std::int32_t>(1U << i);
     return sets;
 }();
 
@@ -25,9 +25,10 @@ struct Vectors {
 
 template <std::size_t width>
 [[gnu::always_inline]] inline bool points_within_any(const Chunk* points, std::size_t n_chunks, std::size_t stride,
-                                                     const AskedBlock& asked, std::uint32_t of, std::uint32_t* within) {
+                                                     const QueryBlock& queries, std::uint32_t of,
+                                                     std::uint32_t* within) {
     using Here = Vectors<width>;
-    typename Here::Floats all_sums[most_asked][Here::n_parts];
+    typename Here::Floats all_sums[most_queries][Here::n_parts];
     typename Here::Sets sets[Here::n_parts];
     for (std::size_t chunk = 0; chunk < n_chunks && of != 0; ++chunk, points += stride) {
         for (auto& set : sets) set = typename Here::Sets{};
@@ -36,10 +37,10 @@ template <std::size_t width>
             const float* at[Here::n_together];
             typename Here::Floats sums[Here::n_together][Here::n_parts];
             for (std::size_t i = 0; i < Here::n_together; ++i) {
-                // If the last query is alone, it is processed twice.
+                // A single last query is processed twice.
                 who[i] = of == 0 ? who[i - 1] : static_cast<std::size_t>(std::countr_zero(of));
                 of &= of - 1;
-                at[i] = asked.points + who[i] * asked.n_columns + chunk * chunk_columns;
+                at[i] = queries.points + who[i] * queries.n_columns + chunk * chunk_columns;
                 for (std::size_t part = 0; part < Here::n_parts; ++part) {
                     sums[i][part] = chunk > 0 ? all_sums[who[i]][part] : typename Here::Floats{};
                 }
@@ -58,7 +59,7 @@ template <std::size_t width>
                 for (std::size_t part = 0; part < Here::n_parts; ++part) {
                     all_sums[who[i]][part] = sums[i][part];
                     // A NaN is not ruled out.
-                    sets[part] |= ~(sums[i][part] > asked.limits[who[i]]) & sets_of_one[who[i]];
+                    sets[part] |= ~(sums[i][part] > queries.limits[who[i]]) & sets_of_one[who[i]];
                 }
             }
         }
@@ -70,15 +71,15 @@ template <std::size_t width>
 
 template <std::size_t width>
 [[gnu::always_inline]] inline void gaps_to_boxes_any(const float* boxes, std::size_t n_boxes, std::size_t n_columns,
-                                                     const AskedBlock& asked, float* gaps, float* totals) {
+                                                     const QueryBlock& queries, float* gaps, float* totals) {
     using Here = Vectors<width>;
-    constexpr std::size_t n_parts = most_asked / width;
-    for (std::size_t box = 0; box < n_boxes; ++box, boxes += 2 * n_columns, gaps += most_asked) {
+    constexpr std::size_t n_parts = most_queries / width;
+    for (std::size_t box = 0; box < n_boxes; ++box, boxes += 2 * n_columns, gaps += most_queries) {
         typename Here::Floats sums[n_parts]{};
         for (std::size_t j = 0; j < n_columns; ++j) {
             for (std::size_t part = 0; part < n_parts; ++part) {
                 typename Here::Floats at;
-                std::memcpy(&at, asked.columns + j * most_asked + part * width, sizeof at);
+                std::memcpy(&at, queries.columns + j * most_queries + part * width, sizeof at);
                 const typename Here::Floats below = boxes[j] - at, above = at - boxes[n_columns + j];
                 typename Here::Floats gap = below > above ? below : above;
                 gap = gap > 0 ? gap : typename Here::Floats{};
@@ -96,7 +97,7 @@ template <std::size_t width>
 [[gnu::always_inline]] inline std::uint32_t points_in_reach_any(const float* gaps, const float* limits) {
     using Here = Vectors<width>;
     typename Here::Sets set{};
-    for (std::size_t first = 0; first < most_asked; first += width) {
+    for (std::size_t first = 0; first < most_queries; first += width) {
         typename Here::Floats gap, limit;
         typename Here::Sets bits;
         std::memcpy(&gap, gaps + first, sizeof gap);
@@ -109,18 +110,18 @@ template <std::size_t width>
     return all;
 }
 
-using PointsWithin = bool (*)(const Chunk*, std::size_t, std::size_t, const AskedBlock&, std::uint32_t, std::uint32_t*);
-using GapsToBoxes = void (*)(const float*, std::size_t, std::size_t, const AskedBlock&, float*, float*);
+using PointsWithin = bool (*)(const Chunk*, std::size_t, std::size_t, const QueryBlock&, std::uint32_t, std::uint32_t*);
+using GapsToBoxes = void (*)(const float*, std::size_t, std::size_t, const QueryBlock&, float*, float*);
 using PointsInReach = std::uint32_t (*)(const float*, const float*);
 
-bool points_within_plain(const Chunk* points, std::size_t n_chunks, std::size_t stride, const AskedBlock& asked,
+bool points_within_plain(const Chunk* points, std::size_t n_chunks, std::size_t stride, const QueryBlock& queries,
                          std::uint32_t of, std::uint32_t* within) {
-    return points_within_any<4>(points, n_chunks, stride, asked, of, within);
+    return points_within_any<4>(points, n_chunks, stride, queries, of, within);
 }
 
-void gaps_to_boxes_plain(const float* boxes, std::size_t n_boxes, std::size_t n_columns, const AskedBlock& asked,
+void gaps_to_boxes_plain(const float* boxes, std::size_t n_boxes, std::size_t n_columns, const QueryBlock& queries,
                          float* gaps, float* totals) {
-    gaps_to_boxes_any<4>(boxes, n_boxes, n_columns, asked, gaps, totals);
+    gaps_to_boxes_any<4>(boxes, n_boxes, n_columns, queries, gaps, totals);
 }
 
 std::uint32_t points_in_reach_plain(const float* gaps, const float* limits) {
@@ -129,13 +130,14 @@ std::uint32_t points_in_reach_plain(const float* gaps, const float* limits) {
 
 #if defined(__x86_64__)
 [[gnu::target("avx2,fma")]] bool points_within_wide(const Chunk* points, std::size_t n_chunks, std::size_t stride,
-                                                    const AskedBlock& asked, std::uint32_t of, std::uint32_t* within) {
-    return points_within_any<8>(points, n_chunks, stride, asked, of, within);
+                                                    const QueryBlock& queries, std::uint32_t of,
+                                                    std::uint32_t* within) {
+    return points_within_any<8>(points, n_chunks, stride, queries, of, within);
 }
 
 [[gnu::target("avx2,fma")]] void gaps_to_boxes_wide(const float* boxes, std::size_t n_boxes, std::size_t n_columns,
-                                                    const AskedBlock& asked, float* gaps, float* totals) {
-    gaps_to_boxes_any<8>(boxes, n_boxes, n_columns, asked, gaps, totals);
+                                                    const QueryBlock& queries, float* gaps, float* totals) {
+    gaps_to_boxes_any<8>(boxes, n_boxes, n_columns, queries, gaps, totals);
 }
 
 [[gnu::target("avx2,fma")]] std::uint32_t points_in_reach_wide(const float* gaps, const float* limits) {
@@ -143,17 +145,17 @@ std::uint32_t points_in_reach_plain(const float* gaps, const float* limits) {
 }
 
 [[gnu::target("avx512f,avx512vl,avx512bw,avx512dq,fma")]] bool points_within_widest(
-    const Chunk* points, std::size_t n_chunks, std::size_t stride, const AskedBlock& asked, std::uint32_t of,
+    const Chunk* points, std::size_t n_chunks, std::size_t stride, const QueryBlock& queries, std::uint32_t of,
     std::uint32_t* within) {
-    return points_within_any<16>(points, n_chunks, stride, asked, of, within);
+    return points_within_any<16>(points, n_chunks, stride, queries, of, within);
 }
 
 [[gnu::target("avx512f,avx512vl,avx512bw,avx512dq,fma")]] void gaps_to_boxes_widest(const float* boxes,
                                                                                     std::size_t n_boxes,
                                                                                     std::size_t n_columns,
-                                                                                    const AskedBlock& asked,
+                                                                                    const QueryBlock& queries,
                                                                                     float* gaps, float* totals) {
-    gaps_to_boxes_any<16>(boxes, n_boxes, n_columns, asked, gaps, totals);
+    gaps_to_boxes_any<16>(boxes, n_boxes, n_columns, queries, gaps, totals);
 }
 
 [[gnu::target("avx512f,avx512vl,avx512bw,avx512dq,fma")]] std::uint32_t points_in_reach_widest(const float* gaps,
@@ -187,16 +189,16 @@ PointsInReach points_in_reach_here() { return points_in_reach_plain; }
 
 }  // namespace
 
-bool points_within(const Chunk* points, std::size_t n_chunks, std::size_t stride, const AskedBlock& asked,
+bool points_within(const Chunk* points, std::size_t n_chunks, std::size_t stride, const QueryBlock& queries,
                    std::uint32_t of, std::uint32_t* within) {
     static const PointsWithin here = points_within_here();
-    return here(points, n_chunks, stride, asked, of, within);
+    return here(points, n_chunks, stride, queries, of, within);
 }
 
-void gaps_to_boxes(const float* boxes, std::size_t n_boxes, std::size_t n_columns, const AskedBlock& asked, float* gaps,
-                   float* totals) {
+void gaps_to_boxes(const float* boxes, std::size_t n_boxes, std::size_t n_columns, const QueryBlock& queries,
+                   float* gaps, float* totals) {
     static const GapsToBoxes here = gaps_to_boxes_here();
-    here(boxes, n_boxes, n_columns, asked, gaps, totals);
+    here(boxes, n_boxes, n_columns, queries, gaps, totals);
 }
 
 std::uint32_t points_in_reach(const float* gaps, const float* limits) {

@@ -1,4 +1,4 @@
-// Sums over the neighbours of each row: how well members do near the row.
+// Sums over the neighbours of each row, which measure the quality of members near the row.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -24,9 +24,9 @@ std::size_t chunks_of(std::size_t n_columns) { return (n_columns + chunk_columns
 struct CellPoints {
     std::vector<std::array<float, cell_columns>> points;
 
-    CellPoints(std::span<const float> turned, std::size_t n_columns) : points(turned.size() / n_columns) {
+    CellPoints(std::span<const float> rotated, std::size_t n_columns) : points(rotated.size() / n_columns) {
         for (std::size_t row = 0; row < points.size(); ++row) {
-            std::copy_n(turned.begin() + static_cast<std::ptrdiff_t>(row * n_columns),
+            std::copy_n(rotated.begin() + static_cast<std::ptrdiff_t>(row * n_columns),
                         std::min(n_columns, cell_columns), points[row].begin());
         }
     }
@@ -65,9 +65,9 @@ struct CellPoints {
 };
 
 // Orders rows such that close points are close in the order.
-std::vector<std::uint32_t> cell_order(std::span<const float> turned, std::size_t n_columns, int n_threads,
+std::vector<std::uint32_t> cell_order(std::span<const float> rotated, std::size_t n_columns, int n_threads,
                                       const Stop& stop) {
-    const CellPoints cells(turned, n_columns);
+    const CellPoints cells(rotated, n_columns);
     std::vector<std::uint32_t> order(cells.points.size());
     std::iota(order.begin(), order.end(), std::uint32_t{0});
     // One thread makes the first splits, until every thread has some parts.
@@ -115,12 +115,12 @@ using Found = std::pair<double, std::uint32_t>;  // squared distance and row; so
 
 }  // namespace
 
-NeighbourSearch::NeighbourSearch(std::span<const double> known, std::span<const float> turned, std::size_t n_columns,
+NeighbourSearch::NeighbourSearch(std::span<const double> known, std::span<const float> rotated, std::size_t n_columns,
                                  int n_threads, const Stop& stop)
     : n_columns_(n_columns), n_chunks_(chunks_of(n_columns)) {
     const std::size_t n_known = known.size() / n_columns;
-    std::vector<float> sound(turned.size());
-    std::transform(turned.begin(), turned.end(), sound.begin(), usable);
+    std::vector<float> sound(rotated.size());
+    std::transform(rotated.begin(), rotated.end(), sound.begin(), usable);
     order_ = cell_order(sound, n_columns, n_threads, stop);
     n_panels_ = (n_known + n_lanes - 1) / n_lanes;
     known_.resize(known.size());
@@ -129,7 +129,7 @@ NeighbourSearch::NeighbourSearch(std::span<const double> known, std::span<const 
         const std::size_t row = order_[place];
         std::copy_n(known.begin() + static_cast<std::ptrdiff_t>(row * n_columns), n_columns,
                     known_.begin() + static_cast<std::ptrdiff_t>(place * n_columns));
-        largest_norm_ = std::max(largest_norm_, norm_of(turned.subspan(row * n_columns, n_columns)));
+        largest_norm_ = std::max(largest_norm_, norm_of(rotated.subspan(row * n_columns, n_columns)));
         for (std::size_t j = 0; j < n_columns; ++j) in_panel(place, j) = sound[row * n_columns + j];
     }
     make_boxes();
@@ -173,26 +173,26 @@ class BlockSearch {
         : search_(search),
           n_neighbours_(n_neighbours),
           are_known_(are_known),
-          points_(most_asked * search.n_chunks_ * chunk_columns, 0.0F),
-          columns_(most_asked * search.box_columns(), 0.0F),
-          found_(most_asked) {}
+          points_(most_queries * search.n_chunks_ * chunk_columns, 0.0F),
+          columns_(most_queries * search.box_columns(), 0.0F),
+          found_(most_queries) {}
 
-    void find(std::span<const double> asked, std::span<const float> turned, std::span<const std::uint32_t> rows,
+    void find(std::span<const double> queries, std::span<const float> rotated, std::span<const std::uint32_t> rows,
               Neighbours& into) {
         const std::size_t n_columns = search_.n_columns_, n_padded = search_.n_chunks_ * chunk_columns;
         for (std::size_t i = 0; i < rows.size(); ++i) {
-            const auto point = turned.subspan(rows[i] * n_columns, n_columns);
+            const auto point = rotated.subspan(rows[i] * n_columns, n_columns);
             std::transform(point.begin(), point.end(), points_.begin() + static_cast<std::ptrdiff_t>(i * n_padded),
                            usable);
-            for (std::size_t j = 0; j < search_.box_columns(); ++j) columns_[j * most_asked + i] = usable(point[j]);
-            exact_[i] = &asked[rows[i] * n_columns];
+            for (std::size_t j = 0; j < search_.box_columns(); ++j) columns_[j * most_queries + i] = usable(point[j]);
+            exact_[i] = &queries[rows[i] * n_columns];
             rows_[i] = rows[i];
             // Rounding a column to single precision changes it by a factor of at most 2^-24.
             blur_[i] = 0x1.0p-23 * (norm_of(point) + search_.largest_norm_);
             limits_[i] = std::numeric_limits<float>::infinity();
             found_[i].clear();
         }
-        visit(search_.boxes_.size(), 0, ~0U >> (most_asked - rows.size()));
+        visit(search_.boxes_.size(), 0, ~0U >> (most_queries - rows.size()));
         for (std::size_t i = 0; i < rows.size(); ++i) {
             for (std::size_t k = 0; k < n_neighbours_; ++k) {
                 into.distances[rows[i] * n_neighbours_ + k] = std::sqrt(found_[i][k].first);
@@ -207,7 +207,7 @@ class BlockSearch {
         if (level == 0) return look_at(node, of);
         const std::size_t n_columns = search_.box_columns();
         const std::size_t first = node * n_lanes, n_children = std::min(n_lanes, n_nodes(level - 1) - first);
-        std::array<float, n_lanes * most_asked> gaps;
+        std::array<float, n_lanes * most_queries> gaps;
         std::array<float, n_lanes> totals;
         totals.fill(std::numeric_limits<float>::infinity());
         gaps_to_boxes(&search_.boxes_[level - 1][first * 2 * n_columns], n_children, n_columns, block(), gaps.data(),
@@ -216,7 +216,7 @@ class BlockSearch {
         const std::array<std::uint32_t, n_lanes> children = lowest_first(totals);
         for (std::size_t c = 0; c < n_children; ++c) {
             const std::uint32_t child = children[c];
-            const std::uint32_t still = of & points_in_reach(&gaps[child * most_asked], limits_.data());
+            const std::uint32_t still = of & points_in_reach(&gaps[child * most_queries], limits_.data());
             if (still != 0) visit(level - 1, first + child, still);
         }
     }
@@ -241,10 +241,10 @@ class BlockSearch {
     void look_at(std::size_t panel, std::uint32_t of) {
         const std::size_t first = panel * n_lanes;
         std::array<std::uint32_t, n_lanes> within;
-        const bool is_anybody =
+        const bool may_be_near =
             points_within(&search_.panels_[panel], search_.n_chunks_, search_.n_panels_, block(), of, within.data());
-        if (!is_anybody) return;
-        std::array<std::uint32_t, most_asked> lanes{};
+        if (!may_be_near) return;
+        std::array<std::uint32_t, most_queries> lanes{};
         const std::size_t n_there = std::min(n_lanes, search_.n_known() - first);
         for (std::size_t lane = 0; lane < n_there; ++lane) {
             for_each(within[lane], [&](std::size_t i) { lanes[i] |= 1U << lane; });
@@ -283,7 +283,7 @@ class BlockSearch {
         return std::nextafter(static_cast<float>(limit), std::numeric_limits<float>::infinity());
     }
 
-    AskedBlock block() const {
+    QueryBlock block() const {
         return {points_.data(), columns_.data(), search_.n_chunks_ * chunk_columns, limits_.data()};
     }
 
@@ -302,28 +302,29 @@ class BlockSearch {
     std::size_t n_neighbours_;
     bool are_known_;
     std::vector<float> points_, columns_;
-    std::array<const double*, most_asked> exact_{};
-    std::array<std::uint32_t, most_asked> rows_{};
-    std::array<double, most_asked> blur_{};
-    std::array<float, most_asked> limits_{};
+    std::array<const double*, most_queries> exact_{};
+    std::array<std::uint32_t, most_queries> rows_{};
+    std::array<double, most_queries> blur_{};
+    std::array<float, most_queries> limits_{};
     std::vector<std::vector<Found>> found_;  // by increasing distance
 };
 
-Neighbours NeighbourSearch::find(std::span<const double> asked, std::span<const float> turned, std::size_t n_neighbours,
-                                 bool are_known, int n_threads, const Stop& stop) const {
-    const std::size_t n_asked = asked.size() / n_columns_;
-    Neighbours found{std::vector<double>(n_asked * n_neighbours), std::vector<std::int64_t>(n_asked * n_neighbours)};
-    std::vector<float> sound(turned.size());
-    std::transform(turned.begin(), turned.end(), sound.begin(), usable);
+Neighbours NeighbourSearch::find(std::span<const double> queries, std::span<const float> rotated,
+                                 std::size_t n_neighbours, bool are_known, int n_threads, const Stop& stop) const {
+    const std::size_t n_queries = queries.size() / n_columns_;
+    Neighbours found{std::vector<double>(n_queries * n_neighbours),
+                     std::vector<std::int64_t>(n_queries * n_neighbours)};
+    std::vector<float> sound(rotated.size());
+    std::transform(rotated.begin(), rotated.end(), sound.begin(), usable);
     const std::vector<std::uint32_t> order = are_known ? order_ : cell_order(sound, n_columns_, n_threads, stop);
     // A task is several blocks, each of nearby queries.
-    constexpr std::size_t task_size = 8 * most_asked;
-    for_each_task((n_asked + task_size - 1) / task_size, n_threads, stop, [&](std::size_t task, int) {
+    constexpr std::size_t task_size = 8 * most_queries;
+    for_each_task((n_queries + task_size - 1) / task_size, n_threads, stop, [&](std::size_t task, int) {
         BlockSearch search(*this, n_neighbours, are_known);
-        const std::size_t end = std::min((task + 1) * task_size, n_asked);
-        for (std::size_t first = task * task_size; first < end; first += most_asked) {
-            const std::size_t n_rows = std::min(most_asked, end - first);
-            search.find(asked, turned, std::span(order).subspan(first, n_rows), found);
+        const std::size_t end = std::min((task + 1) * task_size, n_queries);
+        for (std::size_t first = task * task_size; first < end; first += most_queries) {
+            const std::size_t n_rows = std::min(most_queries, end - first);
+            search.find(queries, rotated, std::span(order).subspan(first, n_rows), found);
         }
     });
     return found;

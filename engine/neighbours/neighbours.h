@@ -1,7 +1,7 @@
 // Finds exact nearest neighbours. A filter in single precision (neighbours/filter.h) rules out sixteen points at a
 // time; exact distances to the others are computed in double precision.
 //
-// Points are passed twice: as they are, and rotated, which means centred and transformed to orthogonal axes. The first
+// Points are passed twice: unchanged, and rotated, which means centred and transformed to orthogonal axes. The first
 // axes are those along which the known points vary most. Rotation keeps distances, so the first few columns rule out
 // most points. The rotation does not affect the result.
 #pragma once
@@ -24,14 +24,14 @@ struct Neighbours {
 class NeighbourSearch {
   public:
     // Row-major points, at least one.
-    NeighbourSearch(std::span<const double> known, std::span<const float> turned, std::size_t n_columns, int n_threads,
+    NeighbourSearch(std::span<const double> known, std::span<const float> rotated, std::size_t n_columns, int n_threads,
                     const Stop& stop = {});
 
     std::size_t n_known() const { return order_.size(); }
     std::size_t n_columns() const { return n_columns_; }
 
     // are_known: the queries are the known points, and no point is its own neighbour.
-    Neighbours find(std::span<const double> asked, std::span<const float> turned, std::size_t n_neighbours,
+    Neighbours find(std::span<const double> queries, std::span<const float> rotated, std::size_t n_neighbours,
                     bool are_known, int n_threads, const Stop& stop) const;
 
   private:

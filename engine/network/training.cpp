@@ -103,7 +103,7 @@ void NetworkTraining::take_step(std::size_t member, double rate, double dropout,
     const auto n_steps = static_cast<double>(++learner.n_steps);
     const double root = std::sqrt(1 - std::pow(second_keep, n_steps));
     const double correction = root / (1 - std::pow(first_keep, n_steps));
-    const auto learn = [&](std::size_t begin, std::size_t end, double factor, double decay) {
+    const auto take_steps = [&](std::size_t begin, std::size_t end, double factor, double decay) {
         const AdamStep step{
             .rate = static_cast<float>(rate * factor * correction),
             .decay = static_cast<float>(rate * decay),
@@ -114,11 +114,12 @@ void NetworkTraining::take_step(std::size_t member, double rate, double dropout,
         adam(step, end - begin, work.gradient.data() + begin, learner.first.data() + begin,
              learner.second.data() + begin, parameters_.data() + member * shape_.n_parameters + begin);
     };
-    learn(0, shape_.n_inputs, 1, 0);
+    take_steps(0, shape_.n_inputs, 1, 0);
     for (const NetworkLayer& layer : shape_.layers) {
         // The rate is relative to the initial size of the layer's weights.
-        learn(layer.weights, layer.biases, 1 / std::sqrt(static_cast<double>(layer.n_inputs)), options_.weight_decay);
-        learn(layer.biases, layer.biases + layer.n_outputs, bias_rate, 0);
+        take_steps(layer.weights, layer.biases, 1 / std::sqrt(static_cast<double>(layer.n_inputs)),
+                   options_.weight_decay);
+        take_steps(layer.biases, layer.biases + layer.n_outputs, bias_rate, 0);
     }
 }
 
@@ -197,7 +198,7 @@ double NetworkTraining::held_out_loss(int n_threads, const Stop& stop) const {
         NetworkPass pass(shape_);
         std::vector<float> inputs;
         std::vector<std::size_t> rows;
-        const auto judge = [&] {
+        const auto add_losses = [&] {
             pass_through(shape_, parameters_.data() + member * shape_.n_parameters, inputs.data(), rows.size(), {},
                          pass);
             for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -214,9 +215,9 @@ double NetworkTraining::held_out_loss(int n_threads, const Stop& stop) const {
             const auto values = rows_.inputs.subspan(row * shape_.n_inputs, shape_.n_inputs);
             inputs.insert(inputs.end(), values.begin(), values.end());
             rows.push_back(row);
-            if (rows.size() == rows_at_once) judge();
+            if (rows.size() == rows_at_once) add_losses();
         }
-        if (!rows.empty()) judge();
+        if (!rows.empty()) add_losses();
     });
     return std::accumulate(losses.begin(), losses.end(), 0.0) / std::accumulate(weights.begin(), weights.end(), 0.0);
 }

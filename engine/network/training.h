@@ -9,8 +9,8 @@
 
 namespace committee {
 
-// The training rows. The rows of fold m are held out from member m. All members see the rows of a fold without a
-// member.
+// The training rows. The rows of fold m are held out from member m. Rows of a fold without a member are training rows
+// of all members.
 struct NetworkRows {
     std::span<const float> inputs;          // (n_rows, n_inputs)
     std::span<const std::int32_t> classes;  // by row, or empty

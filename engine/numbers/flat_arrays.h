@@ -16,8 +16,8 @@ namespace committee {
 struct Requirement {
     const char* refusal;  // the start of the message, such as "This is not a forest"
 
-    void operator()(bool holds, const char* fault) const {
-        if (!holds) throw std::invalid_argument(std::string(refusal) + ": " + fault + ".");
+    void operator()(bool holds, const char* message) const {
+        if (!holds) throw std::invalid_argument(std::string(refusal) + ": " + message + ".");
     }
 };
 

@@ -59,10 +59,10 @@ template <class Code>
             __builtin_prefetch(ahead);
             __builtin_prefetch(ahead + n_columns - 1);
             const Code* row = codes + rows[k] * stride;
-            const __m512i asked =
+            const __m512i selected =
                 _mm512_permutex2var_epi16(read_codes(row, first), columns, read_codes(row + n_lanes, second));
-            right[k - begin] = _mm512_cmpgt_epu16_mask(asked, thresholds) |
-                               (_mm512_testn_epi16_mask(asked, asked) & levels.missing_right);
+            right[k - begin] = _mm512_cmpgt_epu16_mask(selected, thresholds) |
+                               (_mm512_testn_epi16_mask(selected, selected) & levels.missing_right);
         }
         follow(levels, right, end - begin, nodes + begin);
     }

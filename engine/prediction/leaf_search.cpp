@@ -37,7 +37,7 @@ bool step_anywhere(const TreeView& tree, const Code* row, std::uint32_t& at) {
 }
 
 // Moves the rows of a group down until all are at leaves; step(i) returns whether row i can move on. The first steps
-// are taken for all rows, since hardly any row finishes so early. After that, finished rows are removed from the list.
+// move all rows, since hardly any row reaches its leaf so early. Afterwards, rows at leaves are removed from the list.
 template <class Step>
 void walk_group(std::size_t n, std::size_t first_steps, Step step) {
     std::array<std::uint8_t, group_rows> on_their_way;
@@ -140,7 +140,7 @@ template <class Code>
 Reached Descent<Code>::reach(std::size_t t, CodeBlock<Code> block, Scratch& scratch) const {
     const Tree& tree = trees_[t];
     scratch.leaves.resize(block.n_rows);
-    if (tops_.empty() || !tops_[t - first_].levels.is_worth_asking()) {
+    if (tops_.empty() || !tops_[t - first_].levels.is_worth_evaluating()) {
         find_leaves(tree, block, scratch.leaves.data());
         return {nullptr, scratch.leaves.data()};
     }

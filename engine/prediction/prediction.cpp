@@ -88,8 +88,8 @@ void start_scores(const Forest& forest, std::size_t n_rows, double* scores) {
 // Whether the first `size` values of a tree are the unit vectors shared by its pure leaves. For few rows of many
 // classes the check would cost more than it saves.
 bool starts_with_units(const Tree& tree, std::size_t size, std::size_t n_rows) {
-    constexpr std::size_t rows_worth_a_look = 8;  // per class
-    if (n_rows < rows_worth_a_look * size || tree.values.size() < size * size) return false;
+    constexpr std::size_t least_rows = 8;  // per class
+    if (n_rows < least_rows * size || tree.values.size() < size * size) return false;
     for (std::size_t k = 0; k < size * size; ++k) {
         if (tree.values[k] != (k % (size + 1) == 0 ? 1.0 : 0.0)) return false;
     }

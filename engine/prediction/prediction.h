@@ -44,7 +44,7 @@ Forest voting_forest(Binning binning, std::size_t n_outputs, bool is_classifier)
 // The same model without its trees.
 Forest without_trees(const Forest& forest);
 
-// Adds two numbers at a time. Otherwise the compiler would generate a check of whether the arrays overlap.
+// Adds two numbers at a time. Otherwise the compiler would check whether the arrays overlap.
 inline void add_values(const double* values, std::size_t n, double* sums) {
     using Pair [[gnu::vector_size(16)]] = double;
     std::size_t k = 0;

@@ -36,7 +36,7 @@ struct TopLevels {
     bool is_whole = false;  // every exit is a leaf
 
     // With few exits, this saves little of the descent.
-    bool is_worth_asking() const { return is_whole || n_exits > most_exits / 4; }
+    bool is_worth_evaluating() const { return is_whole || n_exits > most_exits / 4; }
 };
 
 // Categorical nodes become exits.

@@ -160,7 +160,7 @@ CustomGradients custom_gradients(Interruption& interruption, nb::object function
         nb::object given =
             n_scores == 1 ? to_numpy(by_row(scores, 1)) : to_numpy(by_row(scores, n_scores), {n_rows, n_scores});
         nb::object answer;
-        const bool has_failed = interruption.tell([&] {
+        const bool has_failed = interruption.call_python([&] {
             answer = function(observed, given);
             return nb::object(nb::bool_(false));
         });
@@ -182,7 +182,7 @@ AfterRound round_hook(Interruption& interruption, const nb::object& hook,
                       const std::function<Forest(std::span<const Tree>)>& model) {
     if (hook.is_none()) return {};
     return [&](std::size_t n_done, std::span<const Tree> trees) {
-        return interruption.tell([&] {
+        return interruption.call_python([&] {
             // The trees are only valid while the hook runs, but the function may outlive it.
             const auto is_over = std::make_shared<bool>(false);
             nb::object so_far = nb::cpp_function([&model, trees, is_over] {
@@ -222,7 +222,7 @@ Forest model_of(const Table& table, const BoostParameters& parameters, std::vect
     return forest;
 }
 
-void check_goes_on(const Forest& before, const BoostParameters& parameters, std::size_t n_columns) {
+void check_warm_start(const Forest& before, const BoostParameters& parameters, std::size_t n_columns) {
     const Objective& objective = parameters.objective;
     if (before.n_scores != objective.n_scores() || before.binning.columns.size() != n_columns) {
         throw std::invalid_argument("The previous model was fitted with other columns or another loss.");
@@ -272,7 +272,7 @@ BoostedObjects boost_rows(const HeldRows& rows, std::uint32_t n_classes, BoostPa
     }
     std::optional<Forest> so_far;
     if (before != nullptr) {
-        check_goes_on(*before, parameters, table.n_columns());
+        check_warm_start(*before, parameters, table.n_columns());
         so_far = *before;
         const std::size_t n_trees = parameters.is_multi_output ? 1 : n_scores;
         parameters.first_round = static_cast<std::uint32_t>(so_far->trees.size() / n_trees);

@@ -113,8 +113,8 @@ C45Tree read_arrays(const nb::dict& arrays) {
     }
     tree.n_classes = static_cast<std::int32_t>(distribution.shape(1));
     tree.distribution.assign(distribution.data(), distribution.data() + distribution.size());
-    const std::string fault = find_fault(tree);
-    if (!fault.empty()) throw std::invalid_argument("The arrays are not a C4.5 tree: " + fault + ".");
+    const std::string error = find_error(tree);
+    if (!error.empty()) throw std::invalid_argument("The arrays are not a C4.5 tree: " + error + ".");
     return tree;
 }
 

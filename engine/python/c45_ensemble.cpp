@@ -112,16 +112,16 @@ struct C45Objects {
     nb::object forest, importances, out_of_bag, interruption;
 };
 
-// weights: the weight of a row each time it is drawn; None: 1. judged: whether each row counts in the out-of-bag error;
-// None: all do.
+// weights: the weight of a row each time it is drawn; None: 1. is_counted: whether each row counts in the out-of-bag
+// error; None: all do.
 C45Objects grow(const nb::list& arrays, const Vector<std::int32_t>& n_categories, const Vector<std::int32_t>& classes,
                 std::int32_t n_classes, const std::optional<Vector<double>>& weights,
-                const std::optional<Vector<std::uint8_t>>& judged, C45BagParameters parameters,
+                const std::optional<Vector<std::uint8_t>>& is_counted, C45BagParameters parameters,
                 const HeldDrawing& drawing, const OutOfBagArrays* before, nb::object progress, int n_threads) {
     const C45Table table = read_c45_table(arrays, n_categories, as_span(classes), n_classes);
     const std::size_t n_rows = classes.size(), n_columns = table.columns.size();
     const auto own = weights ? as_span(*weights) : std::span<const double>{};
-    if ((weights && own.size() != n_rows) || (judged && judged->size() != n_rows)) {
+    if ((weights && own.size() != n_rows) || (is_counted && is_counted->size() != n_rows)) {
         throw std::invalid_argument("The weights must have a value per row of the table.");
     }
     check_drawing(drawing, n_rows);
@@ -131,7 +131,7 @@ C45Objects grow(const nb::list& arrays, const Vector<std::int32_t>& n_categories
     check_class_weights(parameters.class_weights, parameters.balance_bags, static_cast<std::size_t>(n_classes));
     OutOfBag so_far = read_out_of_bag(before, n_rows, static_cast<std::size_t>(n_classes));
     std::vector<bool> does_count;
-    if (judged) does_count.assign(judged->data(), judged->data() + n_rows);
+    if (is_counted) does_count.assign(is_counted->data(), is_counted->data() + n_rows);
 
     Interruption interruption;
     const auto after_tree = counting_hook(interruption, progress);
@@ -244,7 +244,7 @@ void register_c45_forest(nb::module_& m) {
     m.def("take_trees", &take_trees, nb::arg("forest"), nb::arg("begin"), nb::arg("end"));
     m.def("append_trees", &join, nb::arg("forest"), nb::arg("more"));
     m.def("grow_c45_bags", &grow, nb::arg("columns"), nb::arg("n_categories"), nb::arg("y"), nb::arg("n_classes"),
-          nb::arg("weights").none(), nb::arg("judged").none(), nb::arg("parameters"), nb::arg("drawing"),
+          nb::arg("weights").none(), nb::arg("is_counted").none(), nb::arg("parameters"), nb::arg("drawing"),
           nb::arg("before").none(), nb::arg("progress").none(), nb::arg("n_threads"));
 }
 

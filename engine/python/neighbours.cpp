@@ -15,8 +15,8 @@ std::span<const Element> all_of(const Matrix<Element>& matrix) {
     return {matrix.data(), matrix.size()};
 }
 
-void check_alike(const Matrix<double>& points, const Matrix<float>& turned) {
-    if (points.shape(0) != turned.shape(0) || points.shape(1) != turned.shape(1)) {
+void check_alike(const Matrix<double>& points, const Matrix<float>& rotated) {
+    if (points.shape(0) != rotated.shape(0) || points.shape(1) != rotated.shape(1)) {
         throw std::invalid_argument("Points and rotated points must have the same shape.");
     }
 }
@@ -42,31 +42,31 @@ nb::object sums_of(const Matrix<Fact>& facts, const Matrix<std::int64_t>& neighb
 void register_neighbours(nb::module_& m) {
     nb::class_<NeighbourSearch>(m, "NeighbourSearch", "A search tree of known points.")
         .def("__init__",
-             [](NeighbourSearch* search, const Matrix<double>& known, const Matrix<float>& turned, int n_threads) {
-                 check_alike(known, turned);
+             [](NeighbourSearch* search, const Matrix<double>& known, const Matrix<float>& rotated, int n_threads) {
+                 check_alike(known, rotated);
                  if (known.size() == 0 || known.shape(0) > 0xffffffffU) {
                      throw std::invalid_argument(
                          "There must be at least one point and one column, and at most 2^32 - 1 points.");
                  }
                  Interruption().run([&](const Stop& stop) {
-                     std::construct_at(search, all_of(known), all_of(turned), known.shape(1), n_threads, stop);
+                     std::construct_at(search, all_of(known), all_of(rotated), known.shape(1), n_threads, stop);
                  });
              })
         .def(
             "find",
-            [](const NeighbourSearch& search, const Matrix<double>& asked, const Matrix<float>& turned,
+            [](const NeighbourSearch& search, const Matrix<double>& queries, const Matrix<float>& rotated,
                std::size_t n_neighbours, bool are_known, int n_threads) {
-                check_alike(asked, turned);
-                const std::size_t n_asked = asked.shape(0);
-                const bool is_sound = asked.shape(1) == search.n_columns() && n_asked <= 0xffffffffU &&
+                check_alike(queries, rotated);
+                const std::size_t n_queries = queries.shape(0);
+                const bool is_valid = queries.shape(1) == search.n_columns() && n_queries <= 0xffffffffU &&
                                       n_neighbours + (are_known ? 1 : 0) <= search.n_known() &&
-                                      (!are_known || n_asked == search.n_known());
-                if (!is_sound) throw std::invalid_argument("The queries do not fit the known points.");
+                                      (!are_known || n_queries == search.n_known());
+                if (!is_valid) throw std::invalid_argument("The queries do not fit the known points.");
                 Neighbours found = Interruption().run([&](const Stop& stop) {
-                    return search.find(all_of(asked), all_of(turned), n_neighbours, are_known, n_threads, stop);
+                    return search.find(all_of(queries), all_of(rotated), n_neighbours, are_known, n_threads, stop);
                 });
-                return nb::make_tuple(to_numpy(std::move(found.distances), {n_asked, n_neighbours}),
-                                      to_numpy(std::move(found.rows), {n_asked, n_neighbours}));
+                return nb::make_tuple(to_numpy(std::move(found.distances), {n_queries, n_neighbours}),
+                                      to_numpy(std::move(found.rows), {n_queries, n_neighbours}));
             },
             "Distances and rows of the nearest known points. With are_known, the queries are the known points.");
     m.def("local_sums", sums_of<std::uint8_t>);

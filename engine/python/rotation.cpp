@@ -103,7 +103,7 @@ RotationObjects grow(const std::vector<AnyArray>& columns, const std::vector<std
     return {.forest = nb::cast(std::move(grown.forest)),
             .importances = to_numpy(std::move(grown.importances), {n_trees, n_categories.size()}),
             .out_of_bag = out_of_bag_arrays(std::move(grown.out_of_bag), parameters.out_of_bag, target.n_outputs()),
-            .outside = parameters.tells_outside ? to_numpy(std::move(grown.outside), {n_trees, n_rows}) : nb::none(),
+            .outside = parameters.returns_outside ? to_numpy(std::move(grown.outside), {n_trees, n_rows}) : nb::none(),
             .interruption = interruption.error()};
 }
 
@@ -211,7 +211,7 @@ void register_rotate(nb::module_& m) {
             .def_rw("bootstrap", &RotationForestParameters::bootstrap)
             .def_rw("n_draws", &RotationForestParameters::n_draws)
             .def_rw("out_of_bag", &RotationForestParameters::out_of_bag)
-            .def_rw("tells_outside", &RotationForestParameters::tells_outside)
+            .def_rw("returns_outside", &RotationForestParameters::returns_outside)
             .def_rw("seconds", &RotationForestParameters::seconds);
     def_named(parameters, "rule", &RotationForestParameters::rule, rules);
     bind_result<RotationObjects>(m, "GrownRotations", "The result of grow_rotation_forest.")

@@ -115,7 +115,7 @@ Forest take_trees(const Forest& forest, std::size_t begin, std::size_t end) {
     return taken;
 }
 
-Forest see_columns(const Forest& forest, Vector<std::uint32_t> columns) {
+Forest select_columns(const Forest& forest, Vector<std::uint32_t> columns) {
     const auto seen = as_span(columns);
     if (seen.empty() || std::ranges::max(seen) >= forest.binning.columns.size()) {
         throw std::invalid_argument("The columns must be among the " + std::to_string(forest.binning.columns.size()) +
@@ -290,7 +290,7 @@ void register_trees(nb::module_& m) {
     m.def("forest_from_arrays", &forest_of, nb::arg("arrays"));
     m.def("append_trees", &join, nb::arg("forest"), nb::arg("more"));
     m.def("take_trees", &take_trees, nb::arg("forest"), nb::arg("begin"), nb::arg("end"));
-    m.def("on_columns", &see_columns, nb::arg("forest"), nb::arg("columns"));
+    m.def("on_columns", &select_columns, nb::arg("forest"), nb::arg("columns"));
     m.def("describe_tree", &describe_tree, nb::arg("forest"), nb::arg("tree"));
     m.def("left_categories", &left_categories, nb::arg("forest"), nb::arg("tree"), nb::arg("node"));
     m.def("prune_tree", &prune_forest, nb::arg("forest"), nb::arg("ccp_alpha"));

@@ -1,4 +1,4 @@
-// The axes of a table. A numeric column is one axis, scaled so that its training rows lie in [0, 1]. Every category is
+// The axes of a table. A numeric column is one axis, scaled so that its training rows are in [0, 1]. Every category is
 // an axis, 1 for its rows and 0 for others; a column with two categories only gets an axis for the second. Columns that
 // are constant in the training rows have no axis.
 #pragma once

@@ -66,7 +66,7 @@ class RotationGrower {
 
     std::vector<GrownRotatedTree> grow(int n_threads, const std::function<bool(std::size_t)>& after_tree) {
         std::vector<GrownRotatedTree> grown(parameters_.n_trees);
-        if (notes_outside()) outside_.resize(parameters_.n_trees);
+        if (needs_outside()) outside_.resize(parameters_.n_trees);
         std::atomic<std::size_t> n_done{0};
         std::atomic<bool> is_over{false};
         for_each_task(parameters_.n_trees, n_threads, stop_, [&](std::size_t task, int thread) {
@@ -91,7 +91,7 @@ class RotationGrower {
     const std::vector<std::vector<bool>>& outside() const { return outside_; }
 
   private:
-    bool notes_outside() const { return parameters_.out_of_bag || parameters_.tells_outside; }
+    bool needs_outside() const { return parameters_.out_of_bag || parameters_.returns_outside; }
 
     GrownRotatedTree grow_tree(std::size_t number) {
         const std::uint64_t key = derive_key(parameters_.seed, number);
@@ -100,7 +100,7 @@ class RotationGrower {
         // A row that was drawn twice counts twice.
         rotation_parameters.weights_repeat = rotation_parameters.weights_repeat || parameters_.bootstrap;
         Rotation rotation = draw_rotation(table_, view.counts, view.fill, rotation_parameters, key, stop_);
-        if (notes_outside()) note_outside(number, view);
+        if (needs_outside()) list_outside_rows(number, view);
         return parameters_.is_c45 ? grow_c45_tree(view, std::move(rotation))
                                   : grow_cart(view, std::move(rotation), key);
     }
@@ -116,7 +116,7 @@ class RotationGrower {
         return view;
     }
 
-    void note_outside(std::size_t number, const View& view) {
+    void list_outside_rows(std::size_t number, const View& view) {
         std::vector<bool>& outside = outside_[number];
         outside.assign(table_.rows.size(), true);
         for (std::size_t i = 0; i < view.counts.size(); ++i) outside[i] = view.counts[i] == 0;
@@ -234,7 +234,7 @@ class OutOfBagVoting {
         curves_.resize(n_blocks);
         for_each_task(n_blocks, n_threads, stop, [&](std::size_t block, int) { vote_block(block, stop); });
         for (std::size_t t = 0; t < forest_.trees.size(); ++t) {
-            Judged all;
+            SummedLoss all;
             for (const auto& curve : curves_) {
                 all.loss += curve[t].loss;
                 all.n_rows += curve[t].n_rows;
@@ -248,7 +248,7 @@ class OutOfBagVoting {
     static constexpr std::size_t block_rows = 1024;
 
     // The summed loss of the rows that have a decision.
-    struct Judged {
+    struct SummedLoss {
         double loss = 0;
         std::uint64_t n_rows = 0;
     };
@@ -264,16 +264,16 @@ class OutOfBagVoting {
         }
         AxisBlock block(values, n, n_axes, has_missing);
         std::vector<double> losses(n, 0.0);
-        std::uint64_t n_judged = 0;
+        std::uint64_t n_counted = 0;
         Polls polls(stop);
         for (std::size_t t = 0; t < forest_.trees.size(); ++t) {
-            const std::span<const double> seen = block.as_seen_by(forest_.trees[t]);
+            const std::span<const double> seen = block.filled_for(forest_.trees[t]);
             polls.after(64 * n);
             for (std::size_t i = 0; i < n; ++i) {
                 if (!outside_[t][begin + i]) continue;
-                n_judged += add(t, begin + i, seen.data() + i * n_axes, losses[i]);
+                n_counted += add(t, begin + i, seen.data() + i * n_axes, losses[i]);
             }
-            curves_[number].push_back({std::accumulate(losses.begin(), losses.end(), 0.0), n_judged});
+            curves_[number].push_back({std::accumulate(losses.begin(), losses.end(), 0.0), n_counted});
         }
     }
 
@@ -303,7 +303,7 @@ class OutOfBagVoting {
     const std::vector<std::vector<bool>>& outside_;
     Rule rule_;
     OutOfBag found_;
-    std::vector<std::vector<Judged>> curves_;  // by block, after every tree
+    std::vector<std::vector<SummedLoss>> curves_;  // by block, after every tree
 };
 
 }  // namespace
@@ -330,7 +330,7 @@ GrownRotations grow_rotation_forest(std::span<const ColumnView> columns, std::sp
     if (parameters.out_of_bag) {
         result.out_of_bag = OutOfBagVoting(table, forest, grower.outside(), parameters.rule).vote(n_threads, stop);
     }
-    if (parameters.tells_outside) {
+    if (parameters.returns_outside) {
         result.outside = in_order_of_caller(grower.outside(), forest.trees.size(), table, n_rows);
     }
     return result;

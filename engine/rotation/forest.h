@@ -29,8 +29,8 @@ struct RotationForestParameters {
     bool bootstrap = false;
     std::uint64_t n_draws = 0;
     bool out_of_bag = false;
-    bool tells_outside = false;  // return which rows each tree was not trained on
-    Rule rule = Rule::mean;      // of the out-of-bag decision
+    bool returns_outside = false;  // return which rows each tree was not trained on
+    Rule rule = Rule::mean;        // of the out-of-bag decision
     double seconds =
         std::numeric_limits<double>::infinity();  // no tree is started that is not expected to finish in this time
 };

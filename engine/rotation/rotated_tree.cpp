@@ -34,7 +34,7 @@ void for_each_block(const RotationForest& forest, std::span<const ColumnView> co
         Polls polls(stop);
         for (std::size_t t = 0; t < forest.trees.size(); ++t) {
             polls.after(values_of_a_descent * n);
-            const std::span<const double> seen = block.as_seen_by(forest.trees[t]);
+            const std::span<const double> seen = block.filled_for(forest.trees[t]);
             for (std::size_t i = 0; i < n; ++i) {
                 body(begin + i, t, forest.trees[t].find_leaf(seen.data() + i * n_axes));
             }
@@ -96,7 +96,7 @@ GrownRotatedTree rotated_tree(const Tree& tree, const Binning& binning, Rotation
     return grown;
 }
 
-std::span<const double> AxisBlock::as_seen_by(const RotatedTree& tree) {
+std::span<const double> AxisBlock::filled_for(const RotatedTree& tree) {
     if (!has_missing_) return values_;
     filled_.resize(values_.size());
     for (std::size_t i = 0; i < n_rows_; ++i) {

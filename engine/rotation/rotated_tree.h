@@ -71,7 +71,7 @@ class AxisBlock {
         : values_(values), n_rows_(n_rows), n_axes_(n_axes), has_missing_(has_missing) {}
 
     // The rows with missing values replaced by the tree's own fill values. Valid until the next call.
-    std::span<const double> as_seen_by(const RotatedTree& tree);
+    std::span<const double> filled_for(const RotatedTree& tree);
     std::size_t n_rows() const { return n_rows_; }
     std::size_t n_axes() const { return n_axes_; }
 

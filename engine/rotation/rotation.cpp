@@ -11,7 +11,7 @@
 namespace committee {
 namespace {
 
-// Sums are integers, so neither the order of the rows nor how often a row occurs changes a bit. A value of at most 1024
+// Sums are integers, so neither the order nor the repetition of rows changes a bit. A value of at most 1024
 // has 36 fractional bits. The products of two values, times weights with a sum below 2^31, stay below 2^127.
 using Wide = __int128;
 constexpr double unit = 0x1.0p36;

@@ -32,8 +32,8 @@ struct RotationForestArrays {
 
 RotationForestArrays to_arrays(const RotationForest& forest);
 
-// Throws std::invalid_argument with the fault, unless every tree leads every row of any table with these columns to a
-// leaf with a value.
+// Throws std::invalid_argument, which describes the error, unless every tree leads every row of any table with these
+// columns to a leaf with a value.
 RotationForest from_arrays(const RotationForestArrays& arrays);
 
 }  // namespace committee

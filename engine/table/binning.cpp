@@ -94,7 +94,7 @@ struct Scratch {
 };
 
 // Finds the cuts of a column from its sorted rows and writes the codes.
-void learn_sorted(std::span<const std::uint32_t> weights, std::uint32_t max_bins, Scratch& scratch, Column& column) {
+void bin_sorted(std::span<const std::uint32_t> weights, std::uint32_t max_bins, Scratch& scratch, Column& column) {
     const auto& values = scratch.values;
     auto& distinct = scratch.distinct;
     distinct.clear();
@@ -134,7 +134,7 @@ void bin_numbers(const ColumnView& view, std::size_t n_rows, std::span<const std
     }
     scratch.sorter.sort(scratch.values, scratch.rows, polls);
     polls.after(n_rows);
-    learn_sorted(weights, max_bins, scratch, column);
+    bin_sorted(weights, max_bins, scratch, column);
 }
 
 template <class Code>

@@ -109,10 +109,10 @@ bool Encoder::encode(std::span<const ColumnView> columns, std::size_t begin, std
                 if (!binning_.columns[j].is_used) continue;
                 find_codes_of(j, columns[j], begin + from, {found.data(), count});
                 Code* to = by_row + from * stride + j;
-                Code* beside = by_column + j * n + from;
+                Code* column_codes = by_column + j * n + from;
                 for (std::size_t i = 0; i < count; ++i) {
-                    beside[i] = static_cast<Code>(found[i]);
-                    to[i * stride] = beside[i];
+                    column_codes[i] = static_cast<Code>(found[i]);
+                    to[i * stride] = column_codes[i];
                     has_missing |= found[i] == 0;
                 }
             }

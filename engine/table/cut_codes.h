@@ -26,7 +26,7 @@ class CutBuckets {
     void find_codes(const Column& column, std::span<const double> values, std::span<std::uint16_t> out) const;
 
   private:
-    // A missing value gets some bucket too; the caller ignores the result.
+    // A missing value gets an arbitrary bucket, because the caller ignores the result.
     std::size_t bucket_of(double value) const {
         const double place = (value - lowest_) * buckets_per_unit_;
         return static_cast<std::size_t>(std::min(std::max(0.0, place), static_cast<double>(starts_.size() - 1)));

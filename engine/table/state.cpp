@@ -16,8 +16,8 @@
 namespace committee {
 namespace {
 
-void require(bool holds, const char* thing, const char* fault) {
-    if (!holds) throw std::invalid_argument(std::string("This is not ") + thing + ": " + fault + ".");
+void require(bool holds, const char* thing, const char* message) {
+    if (!holds) throw std::invalid_argument(std::string("This is not ") + thing + ": " + message + ".");
 }
 
 Column read_column(const ColumnArrays& arrays, std::size_t j, const char* thing) {

@@ -29,10 +29,10 @@ ColumnArrays to_arrays(const Binning& binning);
 TableArrays to_arrays(const Table& table);
 
 // Throws std::invalid_argument if the arrays are inconsistent. The message names `thing`, the owner of the columns, and
-// the fault.
+// the error.
 Binning from_arrays(const ColumnArrays& arrays, const char* thing);
 
-// Throws std::invalid_argument, with the fault, if a code has no bin.
+// Throws std::invalid_argument, which describes the error, if a code has no bin.
 Table from_arrays(TableArrays arrays);
 
 }  // namespace committee

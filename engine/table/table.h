@@ -1,6 +1,6 @@
 // A binned table. A numeric or categorical column is stored as codes: 0 is missing, and 1 .. n_bins are bins in
 // increasing order (numeric) or categories in no order. The codes are stored twice. Large nodes read them by column,
-// one column per histogram. Prediction and small subtrees, which copy them into a block of their own, read them by row.
+// one column per histogram. Prediction and small subtrees, which copy them into a separate block, read them by row.
 #pragma once
 #include <array>
 #include <bit>
@@ -43,7 +43,7 @@ struct Column {
 struct Binning {
     std::vector<Column> columns;
 
-    // True if some column needs 16-bit codes.
+    // True if at least one column needs 16-bit codes.
     bool is_wide() const {
         for (const Column& column : columns) {
             if (column.n_bins > 255) return true;

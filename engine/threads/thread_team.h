@@ -18,7 +18,7 @@
 
 namespace committee {
 
-// Starts serve(1), ..., serve(n) on threads of their own. If the system refuses to start more threads, the ones already
+// Starts serve(1), ..., serve(n) on new threads. If the system refuses to start more threads, the ones already
 // started do all the work.
 template <class Serve>
 void start_threads(int n, Serve serve, std::vector<std::jthread>& threads) {
@@ -125,7 +125,7 @@ class ThreadTeam {
         announce(n_tasks);
         take_tasks(0);
         const auto is_done = [&] { return n_done_.load(std::memory_order_acquire) == n_tasks; };
-        if (look_out(is_done)) return;
+        if (spin_until(is_done)) return;
         std::unique_lock lock(mutex_);
         while (!all_are_done_.wait_for(lock, stop().pause(), is_done)) stop().is_wanted();
     }
@@ -163,7 +163,7 @@ class ThreadTeam {
     void serve(int thread) {
         std::uint32_t seen = 0;
         while (!is_over_.load()) {
-            look_out([&] { return number_.load(std::memory_order_acquire) != seen; });
+            spin_until([&] { return number_.load(std::memory_order_acquire) != seen; });
             number_.wait(seen);
             seen = number_.load(std::memory_order_acquire);
             take_tasks(thread);
@@ -172,7 +172,7 @@ class ThreadTeam {
 
     // Spins for a limited time. Returns whether the condition became true.
     template <class Come>
-    static bool look_out(Come come) {
+    static bool spin_until(Come come) {
         const auto end = std::chrono::steady_clock::now() + patience;
         do {
             for (int i = 0; i < 32; ++i) {

@@ -25,8 +25,8 @@ void renumber(Tree& tree, NewThreshold new_threshold) {
 
 void take_cuts(Forest& forest, const CutsOf& cuts_of, int n_threads) {
     auto& columns = forest.binning.columns;
-    // used[j][t] first marks that some node compares codes of column j with t. Later it is the number of used
-    // thresholds <= t.
+    // used[j][t] first marks that a node compares codes of column j with t. Later it is the number of used thresholds
+    // <= t.
     std::vector<std::vector<std::uint16_t>> used(columns.size());
     for (std::size_t j = 0; j < columns.size(); ++j) {
         used[j].assign(columns[j].is_category ? 1 : std::max(columns[j].n_bins, 1U), 0);

@@ -108,7 +108,7 @@ class WeakestLinks {
 };
 
 // Copies the split of a node with another left child.
-NodeWord ask_again(const Tree& tree, NodeWord word, std::uint32_t left, std::vector<std::uint32_t>& sets) {
+NodeWord with_left_child(const Tree& tree, NodeWord word, std::uint32_t left, std::vector<std::uint32_t>& sets) {
     if (!is_category(word)) return number_word(column_of(word), threshold_of(word), missing_goes_right(word), left);
     const auto begin = tree.sets.begin() + address_of(word);
     const auto at = static_cast<std::uint32_t>(sets.size());
@@ -136,7 +136,7 @@ Tree prune(const Tree& tree, double ccp_alpha, std::size_t n_outputs) {
             continue;
         }
         const auto left = static_cast<std::uint32_t>(pruned.nodes.size());
-        pruned.nodes[node] = ask_again(tree, tree.nodes[from], left, pruned.sets);
+        pruned.nodes[node] = with_left_child(tree, tree.nodes[from], left, pruned.sets);
         pruned.nodes.resize(left + 2);
         old.push_back(left_child(tree, tree.nodes[from]));
         old.push_back(left_child(tree, tree.nodes[from]) + 1);

@@ -1,7 +1,7 @@
 """Ensemble learning for tables: members vote, a rule decides.
 
-The names are imported when they are asked for, so that a service that only answers rows, by
-`committee.predictor`, starts without scikit-learn.
+Names are imported when they are first used. So a service that only predicts, with `committee.predictor`,
+starts without scikit-learn.
 """
 
 import importlib
@@ -87,7 +87,8 @@ __all__ = [
     "verify",
 ]
 
-# Where the public names are, the place that needs least first; and what else can be had as `committee.x`.
+# The packages of the public names, those with the fewest imports first, and all modules that are available as
+# `committee.x`.
 _PLACES = ("saving", "learners", "sampling", "boosting", "assembling", "automatic", "jobs", "evaluating")
 _MODULES = (
     *_PLACES,
@@ -102,7 +103,7 @@ _REMOVED = {
 }
 
 
-# Classes that files hold besides the public estimators and the rules, by the modules that they are in.
+# The modules of other classes in saved files, besides public estimators and rules.
 _ENCODERS = {
     "NumberedLabels": "committee.members.member_fit",
     "TableEncoder": "committee.members.table_encoder",
@@ -110,7 +111,7 @@ _ENCODERS = {
 
 
 def _module_of(name: str) -> str | None:
-    """The module to import a class from whose name stands in a file, None if it is not one of ours."""
+    """Return the module of a class that a saved file names, or None if it is not from committee."""
     if name.endswith(("Classifier", "Regressor")) and name in __all__:
         return "committee"
     if name.endswith("Rule"):

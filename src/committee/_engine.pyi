@@ -146,7 +146,7 @@ class RotationForestParameters:
     bootstrap: bool
     n_draws: int
     out_of_bag: bool
-    tells_outside: bool
+    returns_outside: bool
     rule: str
     seconds: float
 
@@ -402,7 +402,7 @@ def grow_c45_bags(
     y: np.ndarray,
     n_classes: int,
     weights: np.ndarray | None,
-    judged: np.ndarray | None,
+    is_counted: np.ndarray | None,
     parameters: C45BagParameters,
     drawing: Drawing,
     before: OutOfBagVotes | None,

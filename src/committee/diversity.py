@@ -1,7 +1,7 @@
-"""How members of a committee differ: measures of diversity, as functions of votes and answers.
+"""Measures of the diversity of the members of a committee, as functions of their votes and y.
 
-Most look at who is right about which row; `kappa` looks at the labels. Measures of pairs are matrices, of
-which `average` takes the mean; the others are one number for a committee.
+Most compare the rows on which members are correct, and `kappa` compares their labels. Pairwise measures are
+matrices, and `average` returns the mean over all pairs. The other measures are a number for a committee.
 """
 
 from committee.evaluating.diversity_measures import (

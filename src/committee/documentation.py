@@ -1,8 +1,8 @@
-"""The documentation of an estimator or a function, put together from what is said once.
+"""Complete the docstrings of estimators and functions with shared entries.
 
-A family says once, in its own docstring, what attributes its estimators have; a declared parameter carries
-its meaning. The docstring of a public estimator says only what is its own, and gets the rest here. So does
-that of a function, one of several that take the same.
+Attributes are documented once, in the base class that sets them, and parameters where they are declared. The
+docstring of a public estimator documents only what is specific to it, and the shared entries are added here.
+The same is done for functions that have common parameters.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def with_section(documentation: str, title: str, entries: Iterable[str], before: tuple[str, ...]) -> str:
-    """Insert a section before the first of some others, or at the end.
+    """Insert a section before the first section with one of some titles, or at the end.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def with_section(documentation: str, title: str, entries: Iterable[str], before:
 
 
 def with_parameters(entries: Mapping[str, str]) -> Callable[[Function], Function]:
-    """A decorator: the parameters of a function by what it says of them, or else by entries by their names.
+    """Make a decorator that adds missing entries of parameters to the docstring of a function.
 
     Examples
     --------
@@ -54,8 +54,8 @@ def with_parameters(entries: Mapping[str, str]) -> Callable[[Function], Function
         documentation = inspect.cleandoc(function.__doc__ or "")
         sections = split_sections(documentation)
         own = [entry for lines in sections if lines[0] == "Parameters" for entry in split_entries(lines[2:])]
-        told = {**entries, **{entry.split(" :")[0]: entry for entry in own}}
-        named = [told[name] for name in inspect.signature(function).parameters]
+        by_name = {**entries, **{entry.split(" :")[0]: entry for entry in own}}
+        named = [by_name[name] for name in inspect.signature(function).parameters]
         function.__doc__ = with_section(
             without_section(documentation, "Parameters"), "Parameters", named, before=AFTER_PARAMETERS
         )
@@ -65,7 +65,7 @@ def with_parameters(entries: Mapping[str, str]) -> Callable[[Function], Function
 
 
 def attributes_of(cls: type[Any]) -> list[str]:
-    """What a class and its ancestors say of their attributes, each by the nearest that says it."""
+    """Return the entries of the attributes of a class and its ancestors. The nearest entry wins."""
     found: dict[str, str] = {}
     for ancestor in cls.__mro__:
         for entry in attribute_entries(vars(ancestor).get("__doc__") or ""):
@@ -73,10 +73,10 @@ def attributes_of(cls: type[Any]) -> list[str]:
     return list(found.values())
 
 
-# The same ancestors and the same parameters are met by many classes, and all of it when they are imported.
+# Many classes share ancestors and parameters, and all docstrings are completed at import.
 @functools.cache
 def attribute_entries(documentation: str) -> tuple[str, ...]:
-    """What a docstring says of attributes."""
+    """Return the entries of the attributes in a docstring."""
     sections = split_sections(inspect.cleandoc(documentation))
     return tuple(
         entry for lines in sections if lines[0] == "Attributes" for entry in split_entries(lines[2:])
@@ -84,25 +84,25 @@ def attribute_entries(documentation: str) -> tuple[str, ...]:
 
 
 def without_section(documentation: str, title: str) -> str:
-    """The documentation without one of its sections."""
+    """Remove a section from a docstring."""
     kept = (lines for lines in split_sections(documentation) if lines[0] != title)
     return "\n\n".join("\n".join(lines).rstrip() for lines in kept)
 
 
 def parameter_entry(name: str, allowed: str, default: Any, meaning: str) -> str:
-    """A parameter, as numpydoc writes it."""
+    """Return the numpydoc entry of a parameter."""
     allowed = allowed.removeprefix("an ").removeprefix("a ")
     return f"{name} : {allowed}, default={default!r}\n{indented(meaning)}"
 
 
 @functools.cache
 def indented(meaning: str) -> str:
-    """What a parameter means, in lines."""
+    """Wrap and indent the description of a parameter."""
     return textwrap.indent(textwrap.fill(meaning, WIDTH), "    ")
 
 
 def split_sections(documentation: str) -> list[list[str]]:
-    """The lines before the first section, and the lines of each section from its title on."""
+    """Split a docstring into the lines before the first section, and the lines of each section."""
     sections: list[list[str]] = [[]]
     lines = documentation.split("\n")
     for line, following in zip(lines, [*lines[1:], ""], strict=True):
@@ -113,7 +113,7 @@ def split_sections(documentation: str) -> list[list[str]]:
 
 
 def split_entries(lines: list[str]) -> list[str]:
-    """The entries of a section: each begins with a line that is not indented."""
+    """Split the lines of a section into entries, which begin with a line that is not indented."""
     entries: list[str] = []
     for line in filter(None, lines):
         if line.startswith(" "):

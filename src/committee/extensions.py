@@ -1,6 +1,6 @@
-"""Let a class of a lower layer offer a method that a higher layer implements.
+"""Give a class of a lower layer a method that a higher layer implements.
 
-The lower class names the function that imports the implementation, and the first use calls it:
+The lower class refers to a function that imports the implementation. It is called when the method is used:
 
     class Study:
         report = extension(study_report, extra="report")

@@ -1,11 +1,11 @@
-"""The parameters of an estimator: each is declared once, with what it may be and what it means.
+"""Declare the parameters of estimators, each once, with its allowed values and its description.
 
-An estimator is a dataclass, so its signature, its checks and its documentation come from one place, and a
-subclass declares only what differs:
+An estimator is a dataclass. Its signature, its checks and its documentation are made from the declarations,
+and a subclass declares only what differs:
 
     max_depth: int | None = parameter(None, optional(integer(1)), "The maximum depth.")
 
-`declared` makes the class, `check_parameters` is called at the start of `fit`.
+`declared` makes the class, and `fit` calls `check_parameters` at its start.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ class Constraint:
     Parameters
     ----------
     words : str
-        The values in words, for error messages and the documentation.
+        A description of the values for error messages and the documentation.
     test : callable, default=None
-        Return whether a value is allowed. None allows any value: the code that reads it checks it.
+        Return whether a value is allowed. None allows any value, which is then checked where it is used.
     alternatives : tuple of str, default=()
-        The words of each alternative, if there are several.
+        The descriptions of the alternatives, if there are several.
     """
 
     words: str
@@ -63,7 +63,7 @@ class Constraint:
         return self.test is None or self.test(value)
 
 
-# The constraint of a parameter and its meaning.
+# The constraint of a parameter and its description.
 Declaration = tuple[Constraint, str]
 
 
@@ -75,7 +75,7 @@ def parameter(default: Any, constraint: Constraint, meaning: str, *, kw_only: bo
     default : object
     constraint : Constraint
     meaning : str
-        Its documentation.
+        The description in the documentation.
     kw_only : bool, default=True
         Whether it must be passed by name.
 
@@ -89,10 +89,10 @@ def parameter(default: Any, constraint: Constraint, meaning: str, *, kw_only: bo
 
 @dataclass_transform(kw_only_default=True)
 def declared(cls: type[Estimator]) -> type[Estimator]:
-    """Make an estimator of a class with declared parameters, and complete its documentation.
+    """Turn a class with declared parameters into an estimator, and complete its documentation.
 
-    A subclass may give a parameter another default by an assignment with its type; its declaration stays.
-    Without the type, a dataclass would leave the default as it was, so that is refused.
+    A subclass may change the default of a parameter by an annotated assignment, which keeps the declaration.
+    An assignment without an annotation would not change the default of a dataclass, so it is refused.
     """
     check_defaults(cls)
     made = dataclasses.dataclass(kw_only=True, eq=False, repr=False)(cls)
@@ -104,14 +104,14 @@ def declared(cls: type[Estimator]) -> type[Estimator]:
 
 
 def refusing_unknown_names(constructor: Callable[..., None]) -> Callable[..., None]:
-    """Make a constructor name the parameters that exist if a caller passes another one.
+    """Make a constructor list its parameters if a caller passes an unknown one.
 
     Examples
     --------
     >>> from committee import CommitteeClassifier
     >>> CommitteeClassifier(members=["forest"])
     Traceback (most recent call last):
-    TypeError: CommitteeClassifier has no parameter 'members'. Use 'estimators', its name now.
+    TypeError: CommitteeClassifier has no parameter 'members'. It is now called 'estimators'.
     """
     _, *known = inspect.signature(constructor).parameters
 
@@ -119,7 +119,7 @@ def refusing_unknown_names(constructor: Callable[..., None]) -> Callable[..., No
     def construct(self: object, *arguments: object, **parameters: object) -> None:
         for name in [name for name in parameters if name not in known]:
             new = RENAMED.get(name)
-            way_out = f"Use {new!r}, its name now." if new in known else f"It has {', '.join(known)}."
+            way_out = f"It is now called {new!r}." if new in known else f"It has {', '.join(known)}."
             raise TypeError(f"{type(self).__name__} has no parameter {name!r}. {way_out}")
         constructor(self, *arguments, **parameters)
 
@@ -127,7 +127,7 @@ def refusing_unknown_names(constructor: Callable[..., None]) -> Callable[..., No
 
 
 def check_defaults(cls: type[Any]) -> None:
-    """Raise if a class assigns to a parameter of its ancestors without saying its type.
+    """Raise if a class assigns to a parameter of its ancestors without a type annotation.
 
     Examples
     --------
@@ -136,19 +136,19 @@ def check_defaults(cls: type[Any]) -> None:
     ... class Shallow(DecisionTreeClassifier):
     ...     max_depth = 3
     Traceback (most recent call last):
-    TypeError: Shallow.max_depth is a parameter: assigned without its type, it changes nothing. Add the type.
+    TypeError: Shallow.max_depth is a parameter. Without a type annotation, this has no effect. Add the type.
     """
     inherited = [getattr(base, "__dataclass_fields__", {}) for base in cls.__bases__]
     for name in vars(cls).keys() - inspect.get_annotations(cls).keys():
         if any(name in fields and fields[name].metadata for fields in inherited):
             raise TypeError(
-                f"{cls.__name__}.{name} is a parameter: assigned without its type, it changes nothing. "
+                f"{cls.__name__}.{name} is a parameter. Without a type annotation, this has no effect. "
                 "Add the type."
             )
 
 
 def documented(cls: type[Any], declared_fields: list[DeclaredField]) -> str:
-    """The docstring of a class with its parameters, and the attributes of all its ancestors."""
+    """Return the docstring of a class with its parameters and the attributes of all its ancestors."""
     entries = [entry_of(each) for each in declared_fields]
     own = without_section(inspect.cleandoc(cls.__doc__ or ""), "Attributes")
     if entries:
@@ -157,13 +157,15 @@ def documented(cls: type[Any], declared_fields: list[DeclaredField]) -> str:
 
 
 def entry_of(declared_field: DeclaredField) -> str:
-    """The documentation of a declared parameter."""
+    """Return the numpydoc entry of a declared parameter."""
     field, declaration = declared_field
     return parameter_entry(field.name, declaration["constraint"].words, field.default, declaration["meaning"])
 
 
 def taking_parameters_of(cls: type[Any]) -> Callable[[Function], Function]:
-    """Make a decorator for a function whose `**parameters` are those of a class: it shows and documents them.
+    """Make a decorator that adds the parameters of a class to a function with `**parameters`.
+
+    They are added to the signature and to the documentation.
 
     Examples
     --------
@@ -197,7 +199,7 @@ def taking_parameters_of(cls: type[Any]) -> Callable[[Function], Function]:
 
 
 def check_parameters(estimator: Any) -> None:
-    """Raise for the first parameter that is not what it may be.
+    """Raise if the value of a parameter is not allowed.
 
     Examples
     --------
@@ -215,7 +217,7 @@ def check_parameters(estimator: Any) -> None:
 
 
 class Parametrised:
-    """Parameters by name, as scikit-learn's estimators have them, for what must do without scikit-learn.
+    """A replacement for the parameters of scikit-learn's `BaseEstimator` that does not import scikit-learn.
 
     Examples
     --------
@@ -225,12 +227,12 @@ class Parametrised:
     """
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters by name.
+        """Return the parameters by name.
 
         Parameters
         ----------
         deep : bool, default=True
-            Whether to look into parameters that have parameters themselves.
+            Whether to include the parameters of parameters.
 
         Returns
         -------
@@ -279,7 +281,7 @@ class Parametrised:
 
 
 def declarations(cls: type[Any]) -> list[DeclaredField]:
-    """The fields of an estimator with the nearest declaration of each, in the order of its signature."""
+    """Return the fields of an estimator with their nearest declarations, in the order of its signature."""
     fields = {field.name: field for field in dataclasses.fields(cls)}
     ancestors = [vars(ancestor).get("__dataclass_fields__", {}) for ancestor in cls.__mro__]
     found = []
@@ -323,7 +325,7 @@ def number(lowest: float, highest: float = sys.float_info.max, *, closed: str = 
 
 
 def share(*, whole: bool) -> Constraint:
-    """Allow floats above 0 and below 1, and 1.0 if a share may be the whole."""
+    """Allow floats above 0 and below 1, and 1.0 if `whole` is True."""
     words = "a float in (0, 1]" if whole else "a float in (0, 1)"
     return Constraint(words, lambda value: is_float(value) and (0 < value < 1 or (whole and value == 1)))
 
@@ -341,7 +343,7 @@ def one_of(*choices: str | None) -> Constraint:
 
 
 def either(*constraints: Constraint) -> Constraint:
-    """Allow the values of any of some constraints.
+    """Allow the values of at least one of several constraints.
 
     Examples
     --------
@@ -358,35 +360,35 @@ def optional(constraint: Constraint) -> Constraint:
 
 
 def any_of(alternatives: Sequence[str], test: Test) -> Constraint:
-    """Make the constraint of some alternatives."""
+    """Make a constraint with a description of its alternatives."""
     *others, last = alternatives
     words = f"{', '.join(others)} or {last}" if others else last
     return Constraint(words, test, tuple(alternatives))
 
 
 def is_boolean(value: object) -> bool:
-    """Whether a value is True or False, of Python or of numpy, which nothing needs to import for this."""
+    """Return whether a value is a boolean of Python or numpy, without importing numpy."""
     numpy = sys.modules.get("numpy")
     return isinstance(value, bool) or (numpy is not None and isinstance(value, numpy.bool_))
 
 
 def is_integer(value: object) -> bool:
-    """Whether a value is an integer; True is none."""
+    """Return whether a value is an integer and not a boolean."""
     return isinstance(value, numbers.Integral) and not is_boolean(value)
 
 
 def is_float(value: object) -> bool:
-    """Whether a value is a number of a type other than integers."""
+    """Return whether a value is a real number of a type other than integers."""
     return isinstance(value, numbers.Real) and not isinstance(value, numbers.Integral)
 
 
 def is_number(value: object) -> bool:
-    """Whether a value is a number; True is none."""
+    """Return whether a value is a real number and not a boolean."""
     return is_integer(value) or is_float(value)
 
 
 def is_mapping(value: object) -> bool:
-    """Whether a value is a dict or the like."""
+    """Return whether a value is a mapping such as a dict."""
     return isinstance(value, Mapping)
 
 
@@ -395,7 +397,7 @@ RANDOM_STATE = Constraint("an integer, a RandomState or None")
 
 
 def nearest_name(name: str, names: Iterable[str]) -> str | None:
-    """The name that somebody has meant, if one is near.
+    """Return the most similar name, or None if no name is similar.
 
     Examples
     --------
@@ -408,7 +410,7 @@ def nearest_name(name: str, names: Iterable[str]) -> str | None:
 
 
 def unknown_name(what: str, name: str, names: Iterable[str], *, where: str = "") -> ValueError:
-    """The error for a name that is none, or none in some case.
+    """Return the error for an unknown name, with the most similar name or all names.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Rules for combining votes: the public names of the stage `combining`."""
+"""Rules that combine the votes of members. These are the public names of `committee.combining`."""
 
 from committee.combining.adjusted_rule import AdjustedRule
 from committee.combining.bayesian_rules import BayesianAveragingRule, BayesianCombinationRule

@@ -1,10 +1,10 @@
-"""The task: what y is, and how votes become an answer.
+"""The task: read y, and turn votes into predictions.
 
 In: the y of the user. Out: a `Classification` with a code for each row, or a `Regression` with a number for
-each row. Both know the shape of the votes, `(n_rows, n_outputs)`, and decode them, so that one body serves
-classifier and regressor. The weights of the rows are checked here too.
+each row. Both define the shape of votes, `(n_rows, n_outputs)`, and decode them, so that classifiers and
+regressors can share their code. The weights of the rows are checked here too.
 
-What decodes votes needs numpy alone: scikit-learn and narwhals are imported where a y is read.
+Decoding votes needs only numpy. scikit-learn and narwhals are imported by the functions that read y.
 """
 
 from __future__ import annotations
@@ -23,26 +23,27 @@ from committee.table.raw_column import is_missing
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
 
-# Integer weights of a mean below this say how often a row stands there. Larger ones, as surveys have them,
-# say for how many others a row stands, and only their ratios mean something.
+# Integer weights with a mean below this are repetitions of rows. Larger weights, for example of surveys, are
+# numbers of similar rows that a row represents, and only their ratios matter.
 REPETITIONS_END = 4
-# Numbers up to this can be squared, times weights and times another, and summed: ridge regressions do that.
+# The largest number of which weighted squares and products can be summed without overflow, for example by
+# ridge regression.
 LARGEST_SQUARED = 1e90
-# Weights above this are divided by a power of two, which changes no ratio, so that sums of them are finite.
+# Larger weights are divided by a power of two, so that their sums are finite. This changes no ratio.
 LARGEST_WEIGHT = 2.0**64
 
 ClassWeight: TypeAlias = Mapping[Label, float] | str | None
 
-# Kinds of dtypes that need no further look.
+# Kinds of dtypes that need no conversion.
 INTEGRAL = "biu"
 NUMERIC = INTEGRAL + "f"
-# Those that numpy turns into numbers, though nobody has said what 1 stands for: spans, moments, complex.
+# Kinds that numpy converts to numbers of an unknown unit or meaning: timedelta, datetime and complex.
 NO_NUMBERS = "mMc"
 
 
 @dataclass(frozen=True, eq=False)
 class Classification:
-    """The task of finding the class of a row.
+    """The task of predicting the class of each row.
 
     Parameters
     ----------
@@ -62,14 +63,14 @@ class Classification:
 
     @classmethod
     def of(cls, y: TargetLike, name: str = "y") -> tuple[Classification, np.ndarray]:
-        """Find the classes of y, and the code of each row as int32. Errors call it by its name."""
+        """Find the classes of y, and the code of each row as int32. Errors use the name of y."""
         from sklearn.utils.multiclass import check_classification_targets
 
         labels = check_target(y, name)
         if labels.dtype.kind == "O":
             labels = one_sort_of_label(labels, name)
         if labels.dtype.kind == "O":
-            # Python strings: hashing them beats sorting them, and they are never continuous.
+            # Hashing Python strings is faster than sorting them, and they are never continuous.
             classes = np.array(sorted(set(labels)), dtype=object)
             code_of = {label: code for code, label in enumerate(classes)}
             codes = np.fromiter(map(code_of.__getitem__, labels), dtype=np.int32, count=len(labels))
@@ -78,24 +79,24 @@ class Classification:
         check_finite(labels, name)
         classes = np.unique(labels)
         if labels.dtype.kind not in INTEGRAL or 2 * len(classes) > len(labels):
-            # Integers are always classes, and remarkable only if most rows have one of their own.
+            # Integers are always classes. scikit-learn warns if most rows have a class of their own.
             check_classification_targets(labels)
         return cls(classes), np.searchsorted(classes, labels).astype(np.int32)
 
     @property
     def n_outputs(self) -> int:
-        """The number of votes for a row: one for each class."""
+        """The number of votes for a row, which is the number of classes."""
         return len(self.classes)
 
     def decode(self, votes: np.ndarray) -> np.ndarray:
-        """The label with the largest vote for each row, the first of equal ones."""
+        """Return the label with the largest vote of each row. Of equal votes, the first label wins."""
         labels: np.ndarray = self.classes.take(votes.argmax(1))
         return labels
 
 
 @dataclass(frozen=True)
 class Regression:
-    """The task of finding a number for a row.
+    """The task of predicting a number for each row.
 
     Examples
     --------
@@ -108,28 +109,28 @@ class Regression:
 
     @classmethod
     def of(cls, y: TargetLike, name: str = "y") -> tuple[Regression, np.ndarray]:
-        """Read y as float64. Errors call it by its name."""
+        """Read y as float64. Errors use the name of y."""
         values = to_numbers(check_target(y, name), name, "Convert it, or use a classifier.")
         check_finite(values, name)
         return cls(), values
 
     @property
     def classes(self) -> None:
-        """There are none."""
+        """None, because there are no classes."""
         return None
 
     @property
     def n_outputs(self) -> int:
-        """The number of votes for a row: one."""
+        """The number of votes for a row, which is one."""
         return 1
 
     def decode(self, votes: np.ndarray) -> np.ndarray:
-        """The vote for each row."""
+        """Return the vote for each row."""
         return votes[:, 0]
 
 
 def weighted_median(votes: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """The lowest vote at which half of the weight is reached.
+    """Return the lowest vote at which half of the total weight is reached.
 
     Parameters
     ----------
@@ -154,7 +155,7 @@ def weighted_median(votes: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 
 def codes_in(labels: ArrayLike, classes: np.ndarray) -> np.ndarray:
-    """The positions of labels among classes, whose order is any.
+    """Return the positions of labels in an array of classes in any order.
 
     Examples
     --------
@@ -162,7 +163,7 @@ def codes_in(labels: ArrayLike, classes: np.ndarray) -> np.ndarray:
     array([1, 0])
     >>> codes_in(["b", "c"], np.array(["b", "a"]))
     Traceback (most recent call last):
-    ValueError: There is the label 'c', and the classes are ['b', 'a'].
+    ValueError: The label 'c' is not one of the classes ['b', 'a'].
     """
     labels = np.asarray(labels)
     check_one_sort(labels, classes)
@@ -171,7 +172,7 @@ def codes_in(labels: ArrayLike, classes: np.ndarray) -> np.ndarray:
     is_unknown = classes[codes] != labels
     if is_unknown.any():
         unknown = labels[is_unknown].tolist()[0]
-        raise ValueError(f"There is the label {unknown!r}, and the classes are {classes.tolist()}.")
+        raise ValueError(f"The label {unknown!r} is not one of the classes {classes.tolist()}.")
     return codes
 
 
@@ -185,7 +186,7 @@ def check_one_sort(labels: np.ndarray, others: np.ndarray) -> None:
 
 
 def check_lengths(n_rows: int, y: object) -> None:
-    """Raise scikit-learn's error unless y has as many rows as the table.
+    """Raise scikit-learn's error if y and the table have different numbers of rows.
 
     Examples
     --------
@@ -210,12 +211,12 @@ def row_weights(
     sample_weight : None, number or array-like of shape (n_rows,)
     n_rows : int
     name : str, default="sample_weight"
-        What errors call them.
+        The name of the weights in errors.
 
     Returns
     -------
     ndarray of float64 of shape (n_rows,), or None
-        Huge weights are divided by a power of two: only their ratios mean something.
+        Huge weights are divided by a power of two, because only their ratios matter.
 
     Examples
     --------
@@ -240,7 +241,7 @@ def row_weights(
 
 
 def summable(weights: np.ndarray) -> np.ndarray:
-    """Weights whose sum is finite: huge ones are divided by a power of two, so ratios stay the same bits.
+    """Divide huge weights by a power of two, so that their sum is finite. No ratio changes by a bit.
 
     Examples
     --------
@@ -262,9 +263,10 @@ def class_weights(
     Parameters
     ----------
     class_weight : None, "balanced" or dict of label to weight
-        "balanced" weighs a class inversely to its number of rows, whatever the rows weigh; those of weight 0
-        are not there. A class that the dict leaves out weighs 1. A label that is not in y is an error, unless
-        every class of y has its weight, as in a fold that lacks a class.
+        "balanced" gives each class a weight inversely proportional to its number of rows. Rows of weight 0
+        are not counted, and other weights of rows do not matter. Classes that are not in the dict have the
+        weight 1. Labels of the dict that are not in y are an error, unless the dict contains all classes of
+        y. This allows folds without rows of some class.
     task : Classification
     codes : ndarray of int of shape (n_rows,)
     row_weights : ndarray of shape (n_rows,) or None
@@ -296,7 +298,7 @@ def class_weights(
 def balancing_weights(
     task: Classification, codes: np.ndarray, row_weights: np.ndarray | None
 ) -> dict[Label, float]:
-    """Weights of classes that are inverse to what their rows weigh; one whose rows weigh nothing has 1.
+    """Return weights of classes that are inverse to the total weight of their rows, or 1 if that is 0.
 
     Examples
     --------
@@ -311,7 +313,7 @@ def balancing_weights(
 
 
 def are_repetitions(weights: np.ndarray) -> bool:
-    """Whether a row of weight 2 is the row twice: all weights are integers, and the positive ones small.
+    """Return whether weights are repetitions of rows: integers of a small mean over the positive ones.
 
     Examples
     --------
@@ -323,7 +325,7 @@ def are_repetitions(weights: np.ndarray) -> bool:
 
 
 def repeats_of(weights: np.ndarray) -> np.ndarray:
-    """How often each row stands there: as its weight says, if weights are repetitions, else once or never.
+    """Return the weights if they are repetitions of rows. Otherwise return 1 for positive weights, else 0.
 
     Examples
     --------
@@ -334,10 +336,10 @@ def repeats_of(weights: np.ndarray) -> np.ndarray:
 
 
 def scaled(weights: np.ndarray) -> np.ndarray:
-    """Weights whose mean over the positive ones is 1, unless they say how often a row stands there.
+    """Rescale weights to a mean of 1 over the positive ones, unless they are repetitions of rows.
 
-    Penalties and priors are compared with sums of weights, which therefore must not depend on the unit that
-    the weights happen to have.
+    Penalties and priors are compared with sums of weights, so these sums must not depend on the unit of the
+    weights.
 
     Examples
     --------
@@ -348,15 +350,15 @@ def scaled(weights: np.ndarray) -> np.ndarray:
 
 
 def of_mean_one(weights: np.ndarray) -> np.ndarray:
-    """Weights whose mean over the positive ones is 1."""
-    # By the largest first: the sum of huge weights is no number.
+    """Rescale weights to a mean of 1 over the positive ones."""
+    # They are divided by the largest first, because the sum of huge weights overflows.
     shares: np.ndarray = weights / weights.max()
     shares /= shares[shares > 0].mean()
     return shares
 
 
 def check_target(y: Any, name: str = "y") -> np.ndarray:
-    """Turn y, from any container, into a 1-D array."""
+    """Convert y from any container to a 1-D array."""
     import narwhals.stable.v2 as nw
     from sklearn.utils.validation import column_or_1d
 
@@ -380,7 +382,7 @@ def check_target(y: Any, name: str = "y") -> np.ndarray:
         if array.dtype.kind == "T":
             array = array.astype(object)
         if array.dtype.kind in "US" and not hasattr(y, "dtype"):
-            # numpy has made text of numbers among text, and of NaN.
+            # numpy has converted numbers and NaN to text because other labels are text.
             given = np.asarray(y, dtype=object)
             array = array if all(isinstance(label, str | bytes) for label in given.ravel()) else given
     if array.dtype.kind == "c":
@@ -395,14 +397,14 @@ def check_target(y: Any, name: str = "y") -> np.ndarray:
 
 
 def series_target(series: nw.Series[Any], name: str) -> np.ndarray:
-    """The values of a series. Nulls are refused here: not every frame keeps them on the way to numpy."""
+    """Return the values of a series. Nulls are refused here, because not every library converts them."""
     if series.null_count():
         raise missing_error(name)
     return series.to_numpy()
 
 
 def one_sort_of_label(labels: np.ndarray, name: str) -> np.ndarray:
-    """Give labels that came as Python objects the dtype of what they are: text, booleans or numbers."""
+    """Convert labels from Python objects to booleans or numbers, or keep text. Refuse a mix of types."""
     if any(is_missing(label) for label in labels):
         raise missing_error(name)
     if all(isinstance(label, str) for label in labels):
@@ -416,7 +418,7 @@ def one_sort_of_label(labels: np.ndarray, name: str) -> np.ndarray:
 
 
 def check_finite(target: np.ndarray, name: str) -> None:
-    """Raise unless every number is finite."""
+    """Raise if a number is not finite."""
     if target.dtype.kind != "f":
         return
     if np.isnan(target).any():
@@ -428,7 +430,7 @@ def check_finite(target: np.ndarray, name: str) -> None:
 
 
 def check_size(y: np.ndarray, largest: float = LARGEST_SQUARED, name: str = "y") -> None:
-    """Raise unless all numbers are so small that what is made of them is finite.
+    """Raise if a number is so large that computations with it overflow.
 
     Examples
     --------
@@ -442,17 +444,17 @@ def check_size(y: np.ndarray, largest: float = LARGEST_SQUARED, name: str = "y")
 
 
 def check_weights(weights: np.ndarray, name: str) -> None:
-    """Raise unless the weights are finite, not negative and not all zero."""
+    """Raise if weights are not finite, if one is negative or if all are zero."""
     if not np.isfinite(weights).all():
         raise ValueError(f"{name} must be finite. Got {weights[~np.isfinite(weights)][0]}.")
     if (weights < 0).any():
         raise ValueError(f"{name} must be >= 0. Got {weights.min()}.")
     if not weights.any():
-        raise ValueError(f"{name} leaves every row with weight zero. Give at least one row a weight > 0.")
+        raise ValueError(f"{name} sets the weight of every row to zero. Pass a weight > 0 for at least one.")
 
 
 def dict_weights(class_weight: Mapping[Label, float], task: Classification) -> np.ndarray:
-    """The weight of each class."""
+    """Return the weight of each class."""
     labels = task.classes.tolist()
     unknown = [label for label in class_weight if label not in labels]
     without = [label for label in labels if label not in class_weight]
@@ -462,7 +464,7 @@ def dict_weights(class_weight: Mapping[Label, float], task: Classification) -> n
 
 
 def to_numbers(values: ArrayLike, name: str, way_out: str = "Convert them.") -> np.ndarray:
-    """Read values as float64, or raise an error that names what is not a number.
+    """Convert values to float64, or raise an error that contains the reason.
 
     Examples
     --------

@@ -25,7 +25,7 @@ import committee
 from committee import CAWPEClassifier, StackingClassifier, VotingClassifier
 from committee.assembling import NumberedLabels, TableEncoder
 from committee.assembling.named_members import default_members, encoded
-from committee.members.member_view import asked
+from committee.members.member_view import voting_model
 from committee.members.member_votes import votes_of
 from committee.table.source import open_source
 from committee.task import Classification, Regression
@@ -200,7 +200,7 @@ def test_an_encoded_member_votes_as_its_pipeline_does(n_rows, n_classes, last):
     y = np.minimum(y, n_classes - 1)
     model = encoded(clone(last)).fit(X, y)
     task, _ = Classification.of(y)
-    votes = votes_of(*asked(model, open_source(X[:n_rows])), task)
+    votes = votes_of(*voting_model(model, open_source(X[:n_rows])), task)
     np.testing.assert_array_equal(votes, model.predict_proba(X[:n_rows]))
 
 
@@ -208,5 +208,5 @@ def test_an_encoded_regressor_votes_as_its_pipeline_does():
     X, y = load_diabetes(return_X_y=True)
     for last in (RidgeCV(), LinearRegression(fit_intercept=False), KNeighborsRegressor()):
         model = encoded(last).fit(X, y)
-        votes = votes_of(*asked(model, open_source(X[:1])), Regression())
+        votes = votes_of(*voting_model(model, open_source(X[:1])), Regression())
         np.testing.assert_array_equal(votes[:, 0], model.predict(X[:1]))

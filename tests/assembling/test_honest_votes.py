@@ -250,13 +250,13 @@ def test_prefit_members_vote_on_the_given_rows():
     np.testing.assert_allclose(committee.honest_votes_[0], fitted[0][1].predict_proba(X[unseen]), atol=1e-7)
     assert committee.estimators_[0] is fitted[0][1]
     with pytest.raises(
-        ValueError, match=r"Member 'bayes' cannot vote. ValueError: It was fitted on 4 columns, and sees 2"
+        ValueError, match=r"Member 'bayes' cannot vote. ValueError: It was fitted on 4 columns, but X has 2"
     ):
         CAWPEClassifier(fitted, cv="prefit").fit(X[:, :2], Y)
     with pytest.raises(ValueError, match=r"Member 'new' cannot vote. NotFittedError: This GaussianNB"):
         CAWPEClassifier([("new", GaussianNB())], cv="prefit").fit(X, Y)
     with pytest.raises(
-        ValueError, match=r"Member 'bayes' cannot vote. ValueError: There is the label 0, and the classes are"
+        ValueError, match=r"Member 'bayes' cannot vote. ValueError: The label 0 is not one of the classes"
     ):
         CAWPEClassifier(fitted, cv="prefit").fit(X[50:], Y[50:])
 
@@ -427,7 +427,7 @@ def test_the_support_vector_machine_of_the_cawpe_paper_is_calibrated_by_default(
 
 
 def test_votes_for_numbers_are_not_calibrated():
-    with pytest.raises(ValueError, match="calibrate='sigmoid' makes probabilities, and numbers need none"):
+    with pytest.raises(ValueError, match="calibrate='sigmoid' is for classes, and the task is a regression"):
         VotingRegressor([("line", LinearRegression())], cv=3, calibrate="sigmoid").fit(X, X[:, 0])
 
 

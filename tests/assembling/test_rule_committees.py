@@ -167,7 +167,7 @@ def test_another_rule_uses_the_weights_of_the_fit():
 def test_another_rule_uses_the_same_rows_as_fit_if_some_have_no_honest_vote(rule):
     order = np.random.default_rng(0).permutation(len(Y))
     table, y = X[order], Y[order]
-    table[:30] *= 30  # rows that no fold holds out
+    table[:30] *= 30  # No fold holds out these rows.
     given = {"cv": TimeSeriesSplit(4), "random_state": 0}
     for weights in (None, np.ones(len(y)), 1 + np.arange(len(y)) % 2):
         voting = VotingClassifier(MEMBERS[:2], **given).fit(table, y, sample_weight=weights)
@@ -360,9 +360,7 @@ def test_dynamic_selection_reports_the_deciding_members():
     voting = VotingClassifier(MEMBERS, cv=3).fit(X, Y)
     for again in (dynamic.recombine("cawpe").recombine(dynamic.rule_, X), voting.recombine(dynamic.rule_, X)):
         np.testing.assert_array_equal(again.selected(X[:4])[1], competence)
-    with pytest.raises(
-        ValueError, match="FixedRule does not choose members row by row\. Use recombine"
-    ):
+    with pytest.raises(ValueError, match=r"FixedRule does not choose members row by row\. Use recombine"):
         voting.selected(X)
 
 
@@ -464,7 +462,7 @@ def tree(**parameters):
         ({"estimators": [("a__b", GaussianNB())]}, "must be text without '__'. Got 'a__b'."),
         (
             {"estimators": [("rule", GaussianNB())]},
-            "A member is named 'rule', and so is a parameter of VotingClassifier. Give the member another na",
+            "A member is named 'rule', like a parameter of VotingClassifier. Give the member another name.",
         ),
         ({"estimators": [("line", LinearRegression())]}, "Member 'line' must be a classifier. Got LinearReg"),
         ({"cv": 1}, "cv must be an integer >= 2"),
@@ -472,14 +470,14 @@ def tree(**parameters):
         ({"cv": [(np.arange(5), np.arange(3, 8))]}, "Fold 0 of cv learns from rows that it holds out"),
         ({"cv": [(np.arange(5), np.arange(300, 302))]}, "cv has row 300, and X has 150 rows."),
         ({"cv": [(np.arange(5), [40, -1])]}, "cv has row -1, and X has 150 rows."),
-        ({"columns": {"bush": [0]}}, "columns names the member 'bush', which is none."),
-        ({"columns": {"tree": ["age"]}}, r"columns\['tree'\] has 'age', which is no column of X."),
+        ({"columns": {"bush": [0]}}, "columns has the unknown member 'bush'."),
+        ({"columns": {"tree": ["age"]}}, r"columns\['tree'\] has 'age', which is not a column of X."),
         ({"columns": {"tree": []}}, r"columns\['tree'\] is empty."),
         ({"columns": [0]}, "columns must be a dict"),
         ({"calibrate": "often"}, "calibrate must be"),
         (
             {"calibrate": "sigmoid"},
-            "calibrate='sigmoid' learns from honest votes, and there are none with cv=None. Set cv=5, or cal",
+            "calibrate='sigmoid' needs honest votes, and cv=None makes none. Set cv=5, or calibrate=None.",
         ),
         ({"on_error": "ignore"}, "on_error must be"),
         ({"runner": "cluster"}, "runner must be"),

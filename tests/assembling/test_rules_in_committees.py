@@ -39,7 +39,11 @@ class NeverFittedLine(LinearRegression):
         ("StackingClassifier", {"final_estimator": "ridge"}, "final_estimator for classes must be one of"),
         ("StackingClassifier", {"final_estimator": LinearRegression()}, "must be a classifier or one of"),
         ("StackingClassifier", {"final_estimator": "convex", "passthrough": True}, "cannot use passthrough"),
-        ("StackingClassifier", {"final_estimator": KNeighborsClassifier()}, "takes no sample_weight"),
+        (
+            "StackingClassifier",
+            {"final_estimator": KNeighborsClassifier()},
+            "sample_weight. Fit without weights",
+        ),
         ("EnsembleSelectionClassifier", {"scoring": "bogus"}, "There is no metric 'bogus'"),
         ("EnsembleSelectionClassifier", {"scoring": "r2"}, "The metric 'r2' is for regression"),
         ("BayesianAveragingClassifier", {"prior": [1, 2, 3]}, "prior must be one number for each of 1"),
@@ -53,7 +57,7 @@ class NeverFittedLine(LinearRegression):
             {"rule": rules.RegionRule(scoring="neg_log_loss")},
             "'neg_log_loss' is for",
         ),
-        ("DynamicSelectionRegressor", {"method": "lca"}, "method='lca' asks which class is right"),
+        ("DynamicSelectionRegressor", {"method": "lca"}, "method='lca' does not support regression"),
     ],
 )
 def test_a_rule_that_cannot_decide_is_refused_before_members_are_fitted(kind, parameters, message):
@@ -126,12 +130,12 @@ def test_with_one_class_the_rule_is_not_fitted():
     [
         (
             [True, False, True, False],
-            "has True, which is no column of X. Give names or positions, from 0 to 3",
+            "has True, which is not a column of X. Pass names or positions from 0 to 3",
         ),
-        (np.array([False, True]), "has False, which is no column of X"),
-        ([1.0], "has 1.0, which is no column of X"),
-        ([0, 0], "has 0, a column that is there already"),
-        ([4], "has 4, which is no column of X"),
+        (np.array([False, True]), "has False, which is not a column of X"),
+        ([1.0], "has 1.0, which is not a column of X"),
+        ([0, 0], "has the column 0 twice. Remove one."),
+        ([4], "has 4, which is not a column of X"),
     ],
 )
 def test_columns_are_distinct_names_or_positions(columns, message):
@@ -157,7 +161,7 @@ class Untagged:
     [
         (
             Untagged(),
-            "Member 'odd' is a Untagged, which is no estimator of scikit-learn's. Let its class inh",
+            "Member 'odd' is a Untagged, which is not a scikit-learn estimator. Let its class inherit",
         ),
         ("drop", "Member 'odd' is 'drop'. Leave it out of estimators instead."),
     ],

@@ -100,8 +100,8 @@ def test_another_rule_can_be_set_without_a_fit():
     cawpe = automatic.recombine("cawpe")
     assert isinstance(cawpe, CommitteeClassifier) and cawpe.rule == "cawpe"
     assert cawpe.estimators_[0] is automatic.estimators_[0]
-    told = CommitteeClassifier(MEMBERS, rule="cawpe", random_state=0).fit(X, Y)
-    np.testing.assert_array_equal(cawpe.predict_proba(X), told.predict_proba(X))
+    fitted = CommitteeClassifier(MEMBERS, rule="cawpe", random_state=0).fit(X, Y)
+    np.testing.assert_array_equal(cawpe.predict_proba(X), fitted.predict_proba(X))
     dynamic = automatic.recombine("dynamic", X)
     assert dynamic.score(X, Y) > 0.9
 
@@ -113,9 +113,9 @@ def test_the_automatic_rule_can_be_chosen_again():
     np.testing.assert_array_equal(again.predict_proba(X), automatic.predict_proba(X))
 
 
-def test_more_folds_than_possible_are_refused():
+def test_more_folds_than_possible_are_reduced_with_a_warning():
     with pytest.warns(
-        UserWarning, match=r"cv=99 is more folds than there are rows of a class: there are 50\."
+        UserWarning, match=r"cv=99 is more than the number of rows of a class, so there are 50 folds\."
     ):
         CommitteeClassifier(MEMBERS[:1], cv=99, random_state=0).fit(X, Y)
 
@@ -146,13 +146,13 @@ def test_a_threshold_is_tuned_on_request():
     rng = np.random.default_rng(0)
     y = (rng.random(400) < 0.15).astype(int)
     table = rng.normal(size=(400, 2)) + y[:, None]
-    told = {"estimators": [("bayes", GaussianNB())], "scoring": "balanced_accuracy", "random_state": 0}
-    usual = CommitteeClassifier(**told).fit(table, y)
-    tuned = CommitteeClassifier(**told, tune_threshold=True).fit(table, y)
+    given = {"estimators": [("bayes", GaussianNB())], "scoring": "balanced_accuracy", "random_state": 0}
+    usual = CommitteeClassifier(**given).fit(table, y)
+    tuned = CommitteeClassifier(**given, tune_threshold=True).fit(table, y)
     assert balanced_accuracy_score(y, tuned.predict(table)) > balanced_accuracy_score(y, usual.predict(table))
     probabilities = tuned.predict_proba(table)
     np.testing.assert_array_equal(tuned.predict(table), probabilities.argmax(axis=1))
-    again = CommitteeClassifier(**told, rule="mean", tune_threshold=True).fit(table, y)
+    again = CommitteeClassifier(**given, rule="mean", tune_threshold=True).fit(table, y)
     assert (again.predict(table) == tuned.predict(table)).mean() > 0.95
 
 
@@ -173,10 +173,12 @@ def test_thresholds_are_tuned_within_the_time_limit():
 
 def test_rules_that_use_rows_are_also_tried(monkeypatch):
     tried = []
-    monkeypatch.setattr(
-        "committee.automatic.rule_choice.compare_rules",
-        lambda honest, metric, seconds, X, *rest: tried.append(X) or compare_rules(honest, metric, seconds, X),
-    )
+
+    def compare(honest, metric, seconds, X, *rest):
+        tried.append(X)
+        return compare_rules(honest, metric, seconds, X)
+
+    monkeypatch.setattr("committee.automatic.rule_choice.compare_rules", compare)
     for preset in ("balanced", "best", "fast"):
         fitted = CommitteeClassifier(MEMBERS, preset=preset, cv=2, random_state=0).fit(X, Y)
         assert fitted.score(X, Y) > 0.9
@@ -273,7 +275,7 @@ def test_the_default_metric_chooses_the_same_rule_as_no_metric(scoring):
 
 
 def test_rules_without_a_value_of_the_metric_are_not_compared():
-    # Whoever learns by the metric from rows that lack the single one of class 2 cannot be scored.
+    # The metric has no value without the single row of class 2, so rules that learn from it cannot be scored.
     y = np.array([0, 1] * 20 + [2])
     votes = np.random.default_rng(0).dirichlet([1, 1, 1], (2, 41)) + np.eye(3)[y]
     honest = HonestVotes.of(votes / 2, y)
@@ -383,11 +385,12 @@ def test_events_report_member_fold_best_score_and_time_left():
     events = []
     with receiving(events.append):
         CommitteeClassifier(MEMBERS, cv=3, time_limit=1000, n_jobs=1, random_state=0).fit(X, Y)
-    told = [event for event in events if event.name == "CommitteeClassifier" and event.n_done]
-    assert [event.part for event in told[:2]] == ["member 'bayes', fold 0", "member 'bayes', fold 1"]
-    assert told[0].score is None and -1 < told[2].score <= told[5].score < 0
-    assert 0 < told[5].seconds_left < 1000
-    assert "member 'near', fold 2" in str(told[5]) and "s left" in str(told[5])
+    reported = [event for event in events if event.name == "CommitteeClassifier" and event.n_done]
+    assert [event.part for event in reported[:2]] == ["member 'bayes', fold 0", "member 'bayes', fold 1"]
+    first, third, sixth = reported[0], reported[2], reported[5]
+    assert first.score is None and -1 < third.score <= sixth.score < 0
+    assert 0 < sixth.seconds_left < 1000
+    assert "member 'near', fold 2" in str(sixth) and "s left" in str(sixth)
 
 
 @pytest.mark.parametrize(
@@ -453,7 +456,7 @@ def test_a_metric_without_a_value_for_constant_or_correct_predictions_is_accepte
 
 
 def test_a_threshold_for_regression_is_refused():
-    with pytest.raises(ValueError, match="tune_threshold is for classes, and numbers have no threshold"):
+    with pytest.raises(ValueError, match="tune_threshold is for classes, and the task is a regression"):
         CommitteeRegressor(["linear"], tune_threshold=True).fit(NUMBERS, AMOUNTS)
 
 

@@ -143,7 +143,7 @@ def ended_in_the_first_half():
             pass
 
 
-def test_a_fit_that_planned_or_tried_less_for_lack_of_time_counts_as_cut_short():
+def test_a_fit_that_planned_or_tried_less_because_of_time_counts_as_cut_short():
     assert not timed(60.0, False, lambda: None)[2]
     assert timed(60.0, False, note_cut)[2]
     assert timed(0.02, False, ended_in_the_first_half)[2]

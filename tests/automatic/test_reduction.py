@@ -50,7 +50,7 @@ def test_the_file_respects_the_size_limit(tmp_path):
     np.testing.assert_array_equal(loaded.predict_proba(X), smaller.predict_proba(X))
     alone = [each.prune(max_members=1).predict_proba(X) for each in (loaded, smaller)]
     np.testing.assert_array_equal(*alone)
-    with pytest.raises(ValueError, match="max_bytes=10 is too little for any member"):
+    with pytest.raises(ValueError, match="max_bytes=10 is too small for any member"):
         AUTOMATIC.prune(max_bytes=10)
 
 
@@ -71,7 +71,7 @@ def test_a_refit_uses_the_weights_of_the_fit():
 def test_the_latency_is_measured_on_one_row():
     for table in (X, X[:1], None):
         assert len(AUTOMATIC.prune(table, max_latency=1000).estimators_) >= 1
-        with pytest.raises(ValueError, match="max_latency=1e-09 is too little for any member"):
+        with pytest.raises(ValueError, match="max_latency=1e-09 is too small for any member"):
             AUTOMATIC.prune(table, max_latency=1e-9)
 
 
@@ -81,7 +81,7 @@ def test_latency_rows_are_timed_in_turn():
     assert asked[:4] == [1, 2, 3, 1]
 
 
-def test_what_refit_full_returns_can_be_pruned_too():
+def test_the_result_of_refit_full_can_be_pruned():
     smaller = AUTOMATIC.refit_full(X, Y).prune(X, max_latency=1000)
     assert all(len(member.models) == 1 for member in smaller._fitted_members)
 
@@ -170,7 +170,7 @@ def test_a_student_learns_the_decisions_of_the_committee():
     assert (student.predict(X) == AUTOMATIC.predict(X)).mean() > 0.97
     bayes = AUTOMATIC.distil(X, GaussianNB())
     assert (bayes.predict(X) == AUTOMATIC.predict(X)).mean() > 0.9
-    with pytest.raises(ValueError, match="KNeighborsClassifier takes no sample_weight"):
+    with pytest.raises(ValueError, match="KNeighborsClassifier does not support sample_weight"):
         AUTOMATIC.distil(X, KNeighborsClassifier())
     with pytest.raises(ValueError, match="'estimator' must be a classifier"):
         AUTOMATIC.distil(X, LinearRegression())
@@ -206,7 +206,7 @@ def test_importances_are_averaged_equally_if_no_weighted_member_has_them():
     automatic = CommitteeClassifier(members, rule="best_member", cv=2, random_state=0).fit(X, Y)
     assert automatic.weights_.tolist() == [1, 0]
     assert automatic.feature_importances_.sum() == pytest.approx(1)
-    with pytest.raises(AttributeError, match="No member tells how much columns count"):
+    with pytest.raises(AttributeError, match="No member has importances of columns"):
         _ = CommitteeClassifier([("near", KNeighborsClassifier())], cv=2).fit(X, Y).feature_importances_
 
 

@@ -21,4 +21,4 @@ def test_the_page_begins_as_the_report_writes_it():
     head = source.split('HEAD = """')[1].split('"""')[0]
     page = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
     assert page.startswith(head)
-    assert "every question that needs no tables from elsewhere" in head
+    assert "every benchmark that needs no other tables" in head

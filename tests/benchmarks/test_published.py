@@ -16,8 +16,8 @@ def test_published_accuracies_are_next_to_those_of_the_study(tmp_path):
     assert found.learners == ("stump", "tree", "forest", "RotF (paper)")
     assert found.scores[:, 3].tolist() == [0.75, 0.625]
     np.testing.assert_array_equal(found.scores[:, :3], compared.scores)
-    assert np.isnan(found.seconds[:, 3]).all()
-    with pytest.raises(ValueError, match="are means, without resamples"):
+    assert np.isnan(found.fit_seconds[:, 3]).all()
+    with pytest.raises(ValueError, match="needs the scores of resamples"):
         found.resampled_t("tree", "RotF (paper)")
     both = with_published(compared, path, ["RotF", "C4.5"], {"three": "trois"})
     assert both.tables == ("two",)

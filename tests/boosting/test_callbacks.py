@@ -1,4 +1,4 @@
-"""scikit-learn's callbacks are told of every round, get the model so far, and may end the fit."""
+"""Test scikit-learn's callbacks, which get the current model after each round and may end the fit."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ CANCER = load_breast_cancer(return_X_y=True)
         (LogitBoostClassifier(4), load_iris(return_X_y=True)),
     ],
 )
-def test_callbacks_are_told_of_every_round_and_get_the_model_so_far(booster, problem):
+def test_callbacks_are_called_in_every_round_with_the_current_model(booster, problem):
     log = CallLog()
     fitted = booster.set_callbacks(log).fit(*problem)
     rounds = ["begin round", "end round"] * 4
@@ -40,7 +40,7 @@ def test_a_callback_may_end_the_fit():
     assert stopped.n_iter_ == 5
 
 
-def test_a_warm_start_tells_of_its_own_rounds_only():
+def test_a_warm_start_reports_only_its_own_rounds():
     X, y = CANCER
     booster = GradientBoostingClassifier(3, warm_start=True).fit(X, y)
     log = CallLog()
@@ -49,7 +49,7 @@ def test_a_warm_start_tells_of_its_own_rounds_only():
     np.testing.assert_array_equal(log.predictions["round"][-1], booster.predict(X))
 
 
-def test_early_stopping_closes_the_round_that_never_ran():
+def test_early_stopping_ends_the_round_that_did_not_run():
     X, y = CANCER
     log = CallLog()
     booster = (
@@ -60,7 +60,7 @@ def test_early_stopping_closes_the_round_that_never_ran():
     assert log.lines[-2:] == ["end fit", "teardown"]
 
 
-def test_an_error_in_a_callback_ends_the_fit_and_changes_nothing():
+def test_an_error_in_a_callback_ends_the_fit_without_changes():
     class Broken(CallLog):
         def on_fit_task_end(self, estimator, context):
             raise ZeroDivisionError
@@ -74,7 +74,7 @@ def test_an_error_in_a_callback_ends_the_fit_and_changes_nothing():
     assert set(vars(booster)) == {*booster.get_params(), "_skl_callbacks"}
 
 
-def test_scikit_learns_own_callback_records_scores():
+def test_the_scoring_monitor_of_scikit_learn_records_scores():
     monitor = callback.ScoringMonitor(scoring="accuracy")
     booster = GradientBoostingClassifier(5).set_callbacks(monitor).fit(*CANCER)
     log = monitor.get_logs()

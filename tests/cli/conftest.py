@@ -1,4 +1,4 @@
-"""What tests of the command line share: a folder with tables, a model, and a way to run commands in it."""
+"""Fixtures for tests of the command line: a folder with a table, a model, and a way to run commands."""
 
 import json
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class Ended:
         return json.loads(self.out)
 
     def complains(self, code, *words):
-        """One line on stderr, nothing on stdout, and a code."""
+        """Check for an exit code, one line with some words on stderr, and nothing on stdout."""
         assert self.code == code, self
         assert self.out == ""
         lines = self.err.splitlines()
@@ -36,7 +36,7 @@ class Ended:
 
 
 def flowers():
-    """Rows of two classes that a stump tells apart, with a category, and a number for each row."""
+    """Return a table of two classes, with row numbers, a number and a category that determine the class."""
     rng = np.random.default_rng(0)
     size = rng.normal(size=N_ROWS).round(3)
     colour = np.array(["red", "blue", "white"])[np.arange(N_ROWS) % 3]

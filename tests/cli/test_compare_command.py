@@ -1,4 +1,4 @@
-"""The command that compares learners over many tables."""
+"""Test `committee compare`."""
 
 import numpy as np
 import pyarrow as pa
@@ -27,7 +27,7 @@ def shared_workers():
 
 @pytest.fixture
 def tables(folder):
-    """A folder with two tables; the last column of each is its target."""
+    """Write two tables to a folder. The last column of each is its target."""
     place = folder / "tables"
     place.mkdir()
     for number, name in enumerate(("small", "large")):
@@ -38,15 +38,15 @@ def tables(folder):
     return place
 
 
-def begin(committee, *more, learners="tree,bayes", out="study"):
+def start(committee, *more, learners="tree,bayes", out="study"):
     return committee(
         *("compare", "tables", "--learners", learners, "--resamples", "2", "--out", out),
         *("--folds", "0", "--jobs", "1", *more),
     )
 
 
-def test_a_study_is_run_resumed_with_more_learners_and_reported(committee, tables):
-    ended = begin(committee)
+def test_a_study_is_run_then_resumed_with_more_learners_then_reported(committee, tables):
+    ended = start(committee)
     assert ended.code == 0 and "8 cells are finished. The study is in study." in ended.out
     assert "average rank" in ended.out and "8 of 8 cells" in ended.err
 
@@ -63,14 +63,14 @@ def test_a_study_is_run_resumed_with_more_learners_and_reported(committee, table
     assert "## accuracy" in page and "## AUC" in page and "accuracy_ranks_nemenyi.svg" in page
 
 
-def test_a_resumed_study_has_nothing_to_do_and_says_the_same(committee, tables):
-    first = begin(committee, "--json")
+def test_resuming_a_finished_study_returns_the_same_results(committee, tables):
+    first = start(committee, "--json")
     second = committee("compare", "--resume", "study", "--jobs", "1", "--json")
     assert first.json == second.json
 
 
-def test_tables_are_added_by_a_file(committee, tables):
-    begin(committee, "--quiet")
+def test_a_file_adds_a_table_to_a_study(committee, tables):
+    start(committee, "--quiet")
     pa.parquet.write_table(pa.csv.read_csv(tables / "small.csv"), tables.parent / "third.parquet")
     ended = committee("compare", "third.parquet", "--resume", "study", "--jobs", "1", "--json")
     assert ended.json["n_finished"] == 12
@@ -79,7 +79,7 @@ def test_tables_are_added_by_a_file(committee, tables):
 
 def test_a_manifest_names_tables_and_targets(committee, tables):
     (tables / "manifest.csv").write_text("name,target,task\nsmall,b,regression\n")
-    ended = begin(committee, "--json", learners="tree")
+    ended = start(committee, "--json", learners="tree")
     assert [each["scoring"] for each in ended.json["comparisons"]] == [
         "neg_root_mean_squared_error",
         "neg_mean_absolute_error",
@@ -87,10 +87,10 @@ def test_a_manifest_names_tables_and_targets(committee, tables):
     assert ended.json["comparisons"][0]["tables"] == ["small"]
 
 
-def test_learners_of_one_task_are_compared_in_a_folder_of_both(committee, tables):
+def test_a_learner_for_one_task_is_compared_only_on_tables_of_that_task(committee, tables):
     (tables / "manifest.csv").write_text("name,target,task\nsmall,b,regression\nlarge,kind,\n")
     for metrics in ((), ("--scoring", "accuracy,r2")):
-        ended = begin(committee, "--json", *metrics, learners="bayes", out=f"study{len(metrics)}")
+        ended = start(committee, "--json", *metrics, learners="bayes", out=f"study{len(metrics)}")
         assert ended.code == 0 and ended.json["n_finished"] == 2
         assert {tuple(each["tables"]) for each in ended.json["comparisons"]} == {("large",)}
         assert ended.json["comparisons"][0]["scoring"] == "accuracy"
@@ -99,9 +99,9 @@ def test_learners_of_one_task_are_compared_in_a_folder_of_both(committee, tables
     )
 
 
-def test_a_report_of_learners_of_one_task_leaves_the_metrics_of_the_other_out(committee, tables):
+def test_a_report_on_learners_for_one_task_omits_metrics_of_the_other_task(committee, tables):
     (tables / "manifest.csv").write_text("name,target,task\nsmall,b,regression\nlarge,kind,\n")
-    begin(committee, "--quiet")
+    start(committee, "--quiet")
     both = committee("compare", "--report", "study", "--formats", "svg", "--json")
     assert {"accuracy", "neg_root_mean_squared_error"} <= {
         each["scoring"] for each in both.json["comparisons"]
@@ -114,40 +114,40 @@ def test_a_report_of_learners_of_one_task_leaves_the_metrics_of_the_other_out(co
 
 def test_the_first_metric_of_each_task_is_shown(committee, tables):
     (tables / "manifest.csv").write_text("name,target,task\nsmall,b,regression\nlarge,kind,\n")
-    ended = begin(committee, learners="tree")
-    assert ended.code == 0 and ended.out.count("1 table that all learners have finished.") == 2
+    ended = start(committee, learners="tree")
+    assert ended.code == 0 and ended.out.count("All learners have finished 1 table.") == 2
     assert "mean accuracy" in ended.out and "mean RMSE" in ended.out
     assert "AUC" not in ended.out and "absolute" not in ended.out
 
 
 def test_a_metric_is_applied_to_the_tables_of_its_task(committee, tables):
     (tables / "manifest.csv").write_text("name,target,task\nsmall,b,regression\nlarge,kind,\n")
-    ended = begin(committee, "--scoring", "f1_macro", learners="tree")
-    assert ended.code == 0 and "1 table that" in ended.out and "mean f1 macro" in ended.out
-    assert "not compared, as no metric is for them: small" in ended.err
+    ended = start(committee, "--scoring", "f1_macro", learners="tree")
+    assert ended.code == 0 and "finished 1 table" in ended.out and "mean f1 macro" in ended.out
+    assert "not compared, because no metric applies to them: small" in ended.err
     ended = committee("compare", "--report", "study", "--scoring", "r2", "--formats", "svg", "--json")
     assert [(each["scoring"], each["tables"]) for each in ended.json["comparisons"]] == [("r2", ["small"])]
     assert ended.json["without_metric"] == ["large"]
 
 
-def test_a_report_has_the_metrics_of_the_study(committee, tables):
-    begin(committee, "--quiet", "--scoring", "neg_brier_score")
+def test_a_report_uses_the_metrics_of_the_study_by_default(committee, tables):
+    start(committee, "--quiet", "--scoring", "neg_brier_score")
     ended = committee("compare", "--report", "study", "--formats", "svg", "--json")
     assert [each["scoring"] for each in ended.json["comparisons"]] == ["neg_brier_score"]
 
 
-def test_a_quiet_report_says_nothing(committee, tables):
-    begin(committee, "--quiet")
+def test_a_quiet_report_prints_nothing(committee, tables):
+    start(committee, "--quiet")
     ended = committee("compare", "--report", "study", "--scoring", "accuracy", "--formats", "svg", "--quiet")
     assert (ended.code, ended.out, ended.err) == (0, "", "")
 
 
-def test_learners_are_offered_to_the_shell():
+def test_the_shell_completes_names_of_learners():
     assert "tree,bayes" in known_learners("tree,ba")
 
 
-def test_a_study_of_the_command_is_one_of_python(committee, tables):
-    begin(committee, "--quiet")
+def test_python_opens_a_study_of_the_command(committee, tables):
+    start(committee, "--quiet")
     with Study.open(tables.parent / "study") as study:
         assert study.compare("accuracy").learners == ("tree", "bayes")
 
@@ -163,49 +163,49 @@ def test_a_study_of_the_command_is_one_of_python(committee, tables):
         (("nowhere", "--learners", "tree", "--out", "new"), 5, ("no file or folder nowhere",)),
         (("--resume", "nowhere"), 5, ("no study in the folder nowhere",)),
         (("--report", "nowhere"), 5, ("no study in the folder nowhere",)),
-        (("tables", "--report", "study"), 2, ("Add them with --resume",)),
+        (("tables", "--report", "study"), 2, ("Add them to the study with --resume",)),
         (("tables", "--learners", "tree", "--target", "kin", "--out", "new"), 3, ("no column 'kin'", "kind")),
         (("tables", "--learners", "tree", "--scoring", "eror", "--out", "new"), 3, ("no metric 'eror'",)),
-        (("tables", "--learners", "tree", "--scoring", "accuracy,r2", "--out", "new"), 3, ("'r2' is for",)),
+        (("tables", "--learners", "tree", "--scoring", "accuracy,r2", "--out", "new"), 3, ("metric 'r2'",)),
         (
             ("tables", "--learners", "tree", "--scoring", "r2", "--out", "new"),
             3,
-            ("no table that 'r2' is for",),
+            ("No table suits the metric 'r2'",),
         ),
         (("tables", "--learners", "tree", "--time-limit", "0", "--out", "new"), 3, ("time limit",)),
-        (("tables", "--out", "new", "--formats", "svg"), 2, ("--formats", "--report DIR only")),
-        (("tables", "--out", "new", "--retry-failed"), 2, ("--retry-failed", "--resume DIR only")),
-        (("--resume", "study", "--target", "kind"), 2, ("--target does nothing without tables",)),
-        (("--report", "study", "--resamples", "3"), 2, ("--resamples does nothing to --report",)),
-        (("--report", "study", "--target", "kind"), 2, ("--target does nothing to --report",)),
-        (("--report", "study", "--test-size", "0.3"), 2, ("--test-size does nothing to --report",)),
-        (("--report", "study", "--folds", "0"), 2, ("--folds does nothing to --report",)),
-        (("--report", "study", "--time-limit", "9s"), 2, ("--time-limit does nothing to --report",)),
-        (("--report", "study", "--memory-limit", "1GB"), 2, ("--memory-limit does nothing to --report",)),
-        (("--report", "study", "--jobs", "1"), 2, ("--jobs does nothing to --report",)),
-        (("--report", "study", "--retry-failed"), 2, ("--retry-failed does nothing to --report",)),
+        (("tables", "--out", "new", "--formats", "svg"), 2, ("--formats works only with --report DIR",)),
+        (("tables", "--out", "new", "--retry-failed"), 2, ("--retry-failed works only with --resume DIR",)),
+        (("--resume", "study", "--target", "kind"), 2, ("--target has no effect without tables",)),
+        (("--report", "study", "--resamples", "3"), 2, ("--resamples has no effect with --report",)),
+        (("--report", "study", "--target", "kind"), 2, ("--target has no effect with --report",)),
+        (("--report", "study", "--test-size", "0.3"), 2, ("--test-size has no effect with --report",)),
+        (("--report", "study", "--folds", "0"), 2, ("--folds has no effect with --report",)),
+        (("--report", "study", "--time-limit", "9s"), 2, ("--time-limit has no effect with --report",)),
+        (("--report", "study", "--memory-limit", "1GB"), 2, ("--memory-limit has no effect with --report",)),
+        (("--report", "study", "--jobs", "1"), 2, ("--jobs has no effect with --report",)),
+        (("--report", "study", "--retry-failed"), 2, ("--retry-failed has no effect with --report",)),
         (("--report", "study", "--formats", "svg,bmp"), 2, ("svg, png, pdf, html", "'bmp'")),
     ],
 )
-def test_what_is_wrong_is_told_in_one_line_before_any_work(committee, tables, arguments, code, words):
+def test_wrong_input_is_reported_in_one_line_before_any_work(committee, tables, arguments, code, words):
     committee("compare", *arguments).complains(code, *words)
     assert not (tables.parent / "new").exists()
 
 
-def test_a_study_is_not_begun_where_there_is_one(committee, tables):
-    begin(committee, "--quiet")
-    begin(committee).complains(3, "There is a study in study", "--resume")
+def test_a_folder_with_a_study_is_refused_for_a_new_study(committee, tables):
+    start(committee, "--quiet")
+    start(committee).complains(3, "There is a study in study", "--resume")
 
 
-def test_a_study_is_begun_where_one_was_left_without_plan_and_cells(committee, tables):
+def test_a_folder_with_an_empty_study_is_accepted_for_a_new_study(committee, tables):
     Study(cv=None, folder=tables.parent / "study").close()
-    assert begin(committee, "--quiet").code == 0
+    assert start(committee, "--quiet").code == 0
 
 
-def test_failures_are_told_and_kept(committee, tables):
+def test_failures_are_reported_and_stored(committee, tables):
     few = (tables / "small.csv").read_text(encoding="utf-8").splitlines()[:13]
     (tables / "few.csv").write_text("\n".join(few), encoding="utf-8")
-    # Of 12 rows, half are too few to have 15 neighbours.
+    # Half of 12 rows are too few for 15 neighbours.
     ended = committee(
         *("compare", "tables/few.csv", "--learners", "knn", "--resamples", "1", "--out", "study"),
         *("--folds", "0", "--jobs", "1", "--json"),

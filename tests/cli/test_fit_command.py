@@ -1,4 +1,4 @@
-"""The command that fits: from a table to one file, or to one line that says why not."""
+"""Test `committee fit` and `committee demo`: they write one model file, or report an error in one line."""
 
 import errno
 import io
@@ -13,7 +13,7 @@ from committee.cli.main import run
 FAST = ("--estimators", "linear,c45", "--folds", "2", "--quiet")
 
 
-def test_fit_saves_a_committee_that_remembers_its_target(committee, folder):
+def test_fit_saves_a_committee_with_the_name_of_its_target(committee, folder):
     ended = committee("fit", "flowers.csv", "--target", "kind", *FAST)
     assert (ended.code, ended.out, ended.err) == (0, "", "")
     assert list(package.load("model.committee").named_estimators_) == ["linear", "c45"]
@@ -21,7 +21,7 @@ def test_fit_saves_a_committee_that_remembers_its_target(committee, folder):
     assert committee("predict", "model.committee", "flowers.csv").code == 0
 
 
-def test_fit_tells_what_columns_were_taken_for_and_how_members_did(committee):
+def test_fit_prints_the_types_of_columns_and_the_scores_of_members(committee):
     ended = committee("fit", "flowers.csv", "--target", "kind", *FAST[:-1])
     assert "60 rows, 2 columns; target 'kind': classification, 2 classes." in ended.err
     assert "category (1): colour" in ended.err
@@ -29,7 +29,7 @@ def test_fit_tells_what_columns_were_taken_for_and_how_members_did(committee):
     assert "log loss" in ended.out and "model.committee" in ended.out
 
 
-def test_fit_tells_in_json_what_was_done(committee):
+def test_fit_prints_its_result_as_json(committee):
     found = committee("fit", "flowers.csv", "--target", "kind", *FAST, "--json", "--out", "m.committee").json
     assert found["out"] == "m.committee" and found["task"] == "classification"
     assert found["types"] == {"row": "id", "size": "number", "colour": "category"}
@@ -37,24 +37,24 @@ def test_fit_tells_in_json_what_was_done(committee):
 
 
 @pytest.mark.parametrize("rule", ["dynamic", "region"])
-def test_a_rule_that_looks_at_the_rows_is_told_of_too(committee, rule):
+def test_fit_scores_a_rule_that_looks_at_the_rows(committee, rule):
     ended = committee("fit", "flowers.csv", "--target", "kind", *FAST, "--rule", rule, "--json")
     assert ended.code == 0 and ended.json["rule"].startswith(rule), ended
 
 
-def test_after_a_time_limit_members_and_rule_are_judged_on_rows_that_do_not_take_long(committee, monkeypatch):
+def test_after_a_time_limit_members_and_rule_are_scored_on_some_rows(committee, monkeypatch):
     fit = ("fit", "flowers.csv", "--target", "kind", *FAST, "--rule", "greedy")
-    assert committee(*fit, "--time-limit", "10m", "--json").json["n_judged"] == 60
+    assert committee(*fit, "--time-limit", "10m", "--json").json["n_scored"] == 60
     # Two members vote for two classes: 25 rows have 100 votes.
-    monkeypatch.setattr("committee.cli.fit_command.QUICKLY_JUDGED", 100)
-    assert committee(*fit, "--json").json["n_judged"] == 60
+    monkeypatch.setattr("committee.cli.fit_command.QUICK_VOTES", 100)
+    assert committee(*fit, "--json").json["n_scored"] == 60
     found = committee(*fit, "--time-limit", "10m", "--json").json
-    assert found["n_judged"] == 25
+    assert found["n_scored"] == 25
     assert [each["kind"] for each in found["leaderboard"]].count("rule") == 1
-    told = committee(*(each for each in fit if each != "--quiet"), "--time-limit", "10m").out
-    assert f"Judged on {found['n_judged']} of the 60 rows." in told
+    printed = committee(*(each for each in fit if each != "--quiet"), "--time-limit", "10m").out
+    assert f"Scored on {found['n_scored']} of the 60 rows." in printed
     every = committee("leaderboard", "model.committee", "--rule", "greedy", "--json").json
-    assert every["n_judged"] == 60
+    assert every["n_scored"] == 60
 
 
 def test_auto_may_be_one_of_the_members(committee, monkeypatch):
@@ -65,22 +65,22 @@ def test_auto_may_be_one_of_the_members(committee, monkeypatch):
         assert list(package.load("model.committee").named_estimators_) == expected
 
 
-def test_fit_tells_what_must_be_trusted_to_open_the_model(committee, monkeypatch):
+def test_fit_prints_the_trust_option_that_the_model_needs(committee, monkeypatch):
     fit = ("fit", "flowers.csv", "--target", "kind", *FAST)
     assert committee(*fit, "--json").json["trust"] == []
     monkeypatch.setattr("committee.jobs.model_description.libraries_of", lambda model: ["lightgbm"])
     assert committee(*fit, "--json").json["trust"] == ["lightgbm"]
-    assert "Other commands open this model with --trust lightgbm.\n" in committee(*fit[:-1]).err
+    assert "To open this model with other commands, pass --trust lightgbm.\n" in committee(*fit[:-1]).err
 
 
-def test_classes_of_one_row_are_told_of_before_the_fit(committee, folder):
+def test_classes_with_one_row_are_reported(committee, folder):
     rows = "".join(f"{i % 7},{i},{'often' if i < 20 else f'once {i}'}\n" for i in range(30))
     (folder / "t.csv").write_text("a,b,y\n" + rows)
-    told = committee("fit", "t.csv", "--target", "y", *FAST, "--json").json
-    assert told["notes"][0].startswith("10 of the 11 classes of 'y' have one row each: nobody can learn")
+    found = committee("fit", "t.csv", "--target", "y", *FAST, "--json").json
+    assert found["notes"][0].startswith("10 of the 11 classes of 'y' have one row each, so members")
 
 
-def test_a_model_that_cannot_be_judged_is_saved_and_told_of(committee, monkeypatch):
+def test_a_model_that_cannot_be_scored_is_saved_with_a_note(committee, monkeypatch):
     def refuse(*arguments, **given):
         raise ValueError("There are no two rows of a class.")
 
@@ -88,13 +88,13 @@ def test_a_model_that_cannot_be_judged_is_saved_and_told_of(committee, monkeypat
     fit = ("fit", "flowers.csv", "--target", "kind", *FAST[:-1])
     ended = committee(*fit)
     assert ended.code == 0 and "The model is in model.committee" in ended.out
-    assert "Members and rule cannot be judged: There are no two rows of a class.\n" in ended.err
+    assert "Members and rule cannot be scored: There are no two rows of a class.\n" in ended.err
     found = committee(*fit, "--quiet", "--json").json
-    assert found["leaderboard"] == [] and found["n_judged"] == 0
+    assert found["leaderboard"] == [] and found["n_scored"] == 0
     assert package.verify("model.committee").is_fitted
 
 
-def test_a_loss_of_ours_is_a_metric(committee):
+def test_a_metric_that_only_committee_has_is_accepted(committee):
     ended = committee(
         "fit", "flowers.csv", "--target", "kind", *FAST, "--scoring", "neg_brier_score", "--json"
     )
@@ -106,14 +106,14 @@ def test_the_same_seed_gives_the_same_model_as_python(committee, folder):
     with pytest.warns(UserWarning, match="'row' is left out"):
         model = package.fit("flowers.csv", "kind", estimators=["linear", "c45"], cv=2, random_state=3)
     model.save("python.committee")
-    told = [
+    first, second = (
         committee("predict", name, "flowers.csv", "--proba").out
         for name in ("model.committee", "python.committee")
-    ]
-    assert told[0] == told[1]
+    )
+    assert first == second
 
 
-def test_a_model_goes_to_the_standard_output(folder, capfdbinary):
+def test_fit_writes_a_model_to_the_standard_output(folder, capfdbinary):
     assert run(["fit", "flowers.csv", "--target", "kind", *FAST, "--out", "-"]) == 0
     (folder / "piped.committee").write_bytes(capfdbinary.readouterr().out)
     assert package.verify("piped.committee").is_fitted
@@ -125,14 +125,14 @@ def test_fit_reads_the_standard_input(committee, folder, monkeypatch):
     assert committee("fit", "-", "--target", "kind", *FAST).code == 0
 
 
-def test_numbers_are_a_regression(committee):
+def test_a_target_of_numbers_is_a_regression(committee):
     ended = committee(
         "fit", "flowers.csv", "--target", "size", "--estimators", "linear", "--folds", "2", "--json"
     )
     assert ended.json["task"] == "regression" and ended.json["scoring"] == "neg_root_mean_squared_error"
 
 
-def test_types_task_metric_rule_groups_and_weights_are_taken(committee, folder):
+def test_fit_accepts_types_task_metric_rule_groups_and_weights(committee, folder):
     rows = "".join(f"{i % 4},{i % 7},{i % 5},{1 + i % 2},{i % 3}\n" for i in range(60))
     (folder / "t.csv").write_text("zip,b,g,w,y\n" + rows)
     ended = committee(
@@ -144,7 +144,7 @@ def test_types_task_metric_rule_groups_and_weights_are_taken(committee, folder):
     assert package.load("model.committee")._origin.left_out == ("g", "w")
 
 
-def test_the_decimal_sign_is_taken_and_remembered(committee, folder):
+def test_the_model_stores_the_decimal_sign(committee, folder):
     rows = "".join(f"{i},{125 + i};{'ab'[i > 4]}\n" for i in range(1, 9))
     (folder / "prices.csv").write_text(f"price;kind\n{rows * 3}")
     fit = ("fit", "prices.csv", "--target", "kind", *FAST, "--json")
@@ -162,13 +162,13 @@ def test_the_decimal_sign_is_taken_and_remembered(committee, folder):
 def test_rows_without_a_target_are_left_out_and_counted(committee, folder):
     lines = (folder / "flowers.csv").read_text().splitlines()
     lines[1:4] = [",".join([*line.split(",")[:3], ""]) for line in lines[1:4]]
-    (folder / "holes.csv").write_text("\n".join(lines) + "\n")
-    found = committee("fit", "holes.csv", "--target", "kind", *FAST, "--json").json
+    (folder / "gaps.csv").write_text("\n".join(lines) + "\n")
+    found = committee("fit", "gaps.csv", "--target", "kind", *FAST, "--json").json
     assert (found["n_rows"], found["n_dropped"]) == (57, 3)
-    assert "3 rows without a value of 'kind': left out." in found["notes"]
+    assert "3 rows are left out: no value of 'kind'." in found["notes"]
 
 
-def test_classes_that_are_numbers_stay_whole_beside_missing_ones(committee, folder):
+def test_integer_classes_stay_integers_if_some_are_missing(committee, folder):
     rows = "".join(f"{i * 7 % 13},{'' if i % 5 == 0 else i % 2}\n" for i in range(40))
     (folder / "t.csv").write_text("a,y\n" + rows)
     found = committee("fit", "t.csv", "--target", "y", *FAST, "--json").json
@@ -201,7 +201,7 @@ def test_classes_that_are_numbers_stay_whole_beside_missing_ones(committee, fold
         ("a,y\n1,x\n2,z\n", ["--target", "y", "--types", "b=number"], 3, "no column 'b'"),
         ("a,y\n1,x\n2,z\n", ["--target", "y", "--groups", "y"], 3, "cannot be two of target, groups"),
         ("a,g,y\n1,,x\n2,1,z\n", ["--target", "y", "--groups", "g"], 3, "1 row has no value"),
-        ("a,w,y\n1,p,x\n2,q,z\n", ["--target", "y", "--weights", "w"], 3, "holds text, such as 'p'"),
+        ("a,w,y\n1,p,x\n2,q,z\n", ["--target", "y", "--weights", "w"], 3, "contains text, such as 'p'"),
         ("a,y\n1,x\n2,z\n", ["--target", "y", "--task", "regression"], 3, "regression needs numbers"),
         ("a,y\n1,x\n2,z\n", ["--target", "y", "--task", "guess"], 2, "'classification', 'regression'"),
         ("a,y\n1,x\n2,z\n", ["--target", "y", "--scoring", "speed"], 3, "no metric 'speed'"),
@@ -216,27 +216,27 @@ def test_classes_that_are_numbers_stay_whole_beside_missing_ones(committee, fold
         ("a,y\n1,x\n2,z\n", ["--target", "y", "--delimiter", ",,"], 2, "one character"),
     ],
 )
-def test_bad_input_is_one_line_a_code_and_no_file(committee, folder, text, arguments, code, word):
+def test_wrong_input_gives_one_line_an_exit_code_and_no_file(committee, folder, text, arguments, code, word):
     (folder / "t.csv").write_text(text)
     before = sorted(each.name for each in folder.iterdir())
     committee("fit", "t.csv", "--quiet", *arguments).complains(code, word)
     assert sorted(each.name for each in folder.iterdir()) == before
 
 
-def test_a_metric_that_cannot_judge_the_target_is_one_line_before_the_fit(committee):
+def test_a_metric_for_another_task_is_refused_before_the_fit(committee):
     given = ("fit", "flowers.csv", "--target", "size", "--estimators", "linear", "--quiet", "--scoring")
     committee(*given, "f1_weighted").complains(
         3, "The metric 'f1_weighted' is for classification. For regression use "
     )
 
 
-def test_a_model_that_was_there_stays_if_the_fit_fails(committee, folder):
+def test_a_failed_fit_keeps_an_existing_model(committee, folder):
     (folder / "model.committee").write_text("before")
     committee("fit", "flowers.csv", "--target", "knid", "--quiet").complains(3, "'kind'")
     assert (folder / "model.committee").read_text() == "before"
 
 
-def test_a_folder_that_cannot_be_written_to_is_known_before_the_fit(committee, model, monkeypatch):
+def test_a_folder_without_write_permission_is_refused_before_the_fit(committee, model, monkeypatch):
     def refuse(**arguments):
         raise PermissionError(errno.EACCES, "Permission denied")
 
@@ -245,22 +245,22 @@ def test_a_folder_that_cannot_be_written_to_is_known_before_the_fit(committee, m
     committee("predict", model, "flowers.csv", "--out", "p.csv").complains(5, "Permission denied")
 
 
-def test_two_things_cannot_go_to_the_standard_output(committee):
+def test_json_and_the_model_cannot_both_go_to_the_standard_output(committee):
     committee("fit", "flowers.csv", "--target", "kind", "--out", "-", "--json").complains(
         2, "standard output"
     )
 
 
-def test_a_run_is_begun_once_and_gone_on_with_on_request(committee, folder):
+def test_a_run_is_resumed_only_on_request(committee, folder):
     (folder / "run").mkdir()
     (folder / "run" / "journal").write_text("")
-    begin = ("fit", "flowers.csv", "--target", "kind", *FAST, "--run-folder", "run")
-    committee(*begin).complains(3, "The folder run has a run in it", "--resume")
-    committee(*begin[:-1], "other", "--resume").complains(3, "no run in the folder other")
-    committee(*begin[:-1], "flowers.csv").complains(5, "flowers.csv is a file")
+    fit = ("fit", "flowers.csv", "--target", "kind", *FAST, "--run-folder", "run")
+    committee(*fit).complains(3, "The folder run contains a run", "--resume")
+    committee(*fit[:-1], "other", "--resume").complains(3, "no run in the folder other")
+    committee(*fit[:-1], "flowers.csv").complains(5, "flowers.csv is a file")
 
 
-def test_a_run_that_is_gone_on_with_gives_the_same_model(committee, folder):
+def test_a_resumed_run_gives_the_same_model(committee, folder):
     fit = ("fit", "flowers.csv", "--target", "kind", *FAST)
     assert committee(*fit, "--run-folder", "run").code == 0
     whole = committee("predict", "model.committee", "flowers.csv", "--proba").out
@@ -271,7 +271,7 @@ def test_a_run_that_is_gone_on_with_gives_the_same_model(committee, folder):
     assert committee("predict", "model.committee", "flowers.csv", "--proba").out == whole
 
 
-def test_members_are_listed_with_a_line_each(committee):
+def test_members_are_listed_with_their_estimators(committee):
     listed = json.loads(committee("members", "--json").out)
     assert {"member": "c45", "meaning": "C45Classifier(), classification only"} in listed
     assert "extra_trees" in committee("members").out
@@ -279,7 +279,7 @@ def test_members_are_listed_with_a_line_each(committee):
 
 @pytest.fixture
 def two_members(monkeypatch):
-    """Let every fit have two quick members and two folds."""
+    """Fit only two quick members in two folds."""
     fit_table = package.jobs.fit_table
 
     def quick(*given, parameters, **more):
@@ -288,13 +288,13 @@ def two_members(monkeypatch):
     monkeypatch.setattr("committee.jobs.fit_table", quick)
 
 
-def test_the_demonstration_ends_with_a_score_on_held_out_rows(committee, two_members):
+def test_the_demonstration_scores_held_out_rows(committee, two_members):
     ended = committee("demo", "--json")
     assert ended.json["held_out"]["scores"]["accuracy"] > 0.9
     assert package.verify(ended.json["out"]).is_fitted
 
 
-def test_the_demonstration_goes_to_the_standard_output(folder, two_members, capfdbinary):
+def test_the_demonstration_writes_its_model_to_the_standard_output(folder, two_members, capfdbinary):
     assert run(["demo", "--out", "-"]) == 0
     (folder / "piped.committee").write_bytes(capfdbinary.readouterr().out)
     assert package.verify("piped.committee").is_fitted

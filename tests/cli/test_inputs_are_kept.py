@@ -1,4 +1,4 @@
-"""No command writes over a file that it reads, whichever name leads to it."""
+"""Test that no command overwrites its inputs, under any of their names."""
 
 import os
 
@@ -10,7 +10,7 @@ PREDICT = ("predict", "flowers.committee", "flowers.csv", "--out")
 
 @pytest.fixture
 def names(folder, model):
-    """Names that lead to the table: its own, another way to it, a symbolic link and a hard link."""
+    """Return names of the table: its own, another path, a symbolic link and a hard link."""
     os.symlink("flowers.csv", folder / "symbolic.csv")
     os.link(folder / "flowers.csv", folder / "hard.csv")
     return ["flowers.csv", f"../{folder.name}/flowers.csv", "symbolic.csv", "hard.csv"]
@@ -24,7 +24,7 @@ def test_the_table_is_not_replaced(committee, names, folder, command):
     assert (folder / "flowers.csv").read_bytes() == before
 
 
-def test_the_model_is_not_replaced_by_its_answers(committee, model, folder):
+def test_the_model_is_not_replaced_by_its_predictions(committee, model, folder):
     os.link(folder / model, folder / "model.csv")
     committee("predict", model, "flowers.csv", "--out", "model.csv").complains(3, model, "itself")
 

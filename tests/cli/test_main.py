@@ -1,4 +1,4 @@
-"""How commands end, and what they say of themselves."""
+"""Test help, exit codes, interruption and completion of the command line."""
 
 import os
 import subprocess
@@ -36,7 +36,7 @@ def test_every_command_has_help_and_json(committee, command):
     assert ended.code == 0 and "--json" in ended.out
 
 
-def test_no_command_at_all_gives_help(committee):
+def test_without_a_command_help_is_printed(committee):
     assert "Usage: committee" in committee().out
 
 
@@ -50,17 +50,17 @@ def test_no_command_at_all_gives_help(committee):
         (["fit", "t.csv", "--target", "y", "--estimators", " , "], "A list of names is empty"),
     ],
 )
-def test_what_cannot_be_understood_is_one_line(committee, arguments, word):
+def test_wrong_usage_is_reported_in_one_line(committee, arguments, word):
     committee(*arguments).complains(2, word)
 
 
-def test_rules_are_listed_with_a_line_each(committee):
+def test_rules_are_listed_with_their_descriptions(committee):
     found = committee("rules", "--json").json
     assert {"rule": "majority", "meaning": "Count the members that vote for each class."} in found
     assert "borda" in committee("rules").out
 
 
-def test_help_imports_nothing_that_learns():
+def test_help_imports_no_heavy_library():
     code = (
         "import sys\nfrom committee.cli.main import run\nrun(['--help'])\n"
         "heavy = {'numpy', 'sklearn', 'pyarrow', 'rich', 'committee._engine'} & set(sys.modules)\n"
@@ -77,14 +77,14 @@ def test_a_process_ends_with_the_code_and_one_line():
 
 
 @pytest.mark.skipif(not FULL_DISK.exists(), reason="needs a disk that is always full")
-def test_a_full_disk_is_one_line():
+def test_a_full_disk_is_reported_in_one_line():
     with FULL_DISK.open("wb") as full:
         ended = process("rules", "--json", stdout=full)
     assert ended.returncode == 5
     assert ended.stderr.splitlines() == ["committee: No space left on device"]
 
 
-def test_who_has_read_enough_ends_a_command_quietly():
+def test_a_closed_pipe_ends_a_command_without_a_message():
     reading, writing = os.pipe()
     os.close(reading)
     ended = process("rules", "--json", stdout=writing)
@@ -93,7 +93,7 @@ def test_who_has_read_enough_ends_a_command_quietly():
 
 
 @pytest.mark.parametrize(
-    ("words", "offered"),
+    ("words", "completions"),
     [
         ("committee lead", ["leaderboard"]),
         ("committee fit --rule ma", ["maximum", "majority"]),
@@ -102,12 +102,16 @@ def test_who_has_read_enough_ends_a_command_quietly():
         ("committee fit --estimators linear,c4", ["linear,c45"]),
     ],
 )
-def test_completion_is_offered_to_the_shell(words, offered):
-    asked = {"_COMMITTEE_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
-    assert process(env=os.environ | asked).stdout.split() == offered
+def test_the_shell_completes_words(words, completions):
+    request = {
+        "_COMMITTEE_COMPLETE": "complete_bash",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(words.count(" ")),
+    }
+    assert process(env=os.environ | request).stdout.split() == completions
 
 
-def test_an_error_of_our_own_is_told_as_such(committee, monkeypatch):
+def test_an_internal_error_has_its_own_exit_code(committee, monkeypatch):
     def fail(*arguments, **given):
         raise RuntimeError("a wire is loose")
 
@@ -115,17 +119,16 @@ def test_an_error_of_our_own_is_told_as_such(committee, monkeypatch):
     committee("rules").complains(1, "RuntimeError: a wire is loose")
 
 
-def test_ctrl_c_before_a_command_begins_has_the_same_code():
-    # It comes while typer is imported.
-    begun = "import sys; from committee.cli import main; sys.meta_path.insert(0, Interrupting()); main()"
+def test_ctrl_c_during_the_imports_has_the_same_exit_code():
+    start = "import sys; from committee.cli import main; sys.meta_path.insert(0, Interrupting()); main()"
     finder = "class Interrupting:\n    def find_spec(self, *_):\n        raise KeyboardInterrupt\n"
     ended = subprocess.run(
-        [sys.executable, "-c", finder + begun], timeout=120, check=False, capture_output=True, text=True
+        [sys.executable, "-c", finder + start], timeout=120, check=False, capture_output=True, text=True
     )
     assert (ended.returncode, ended.stderr) == (130, "committee: interrupted\n")
 
 
-def test_ctrl_c_has_a_code_of_its_own(committee, monkeypatch):
+def test_ctrl_c_has_its_own_exit_code(committee, monkeypatch):
     def stop(*arguments, **given):
         raise KeyboardInterrupt
 
@@ -169,7 +172,7 @@ def signalled(name, *arguments, folder):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
-def test_ctrl_c_in_a_fit_saves_a_model_of_the_members_that_are_finished(folder):
+def test_ctrl_c_in_a_fit_saves_a_model_of_the_finished_members(folder):
     ended = signalled("SIGINT", *FIT, folder=folder)
     assert ended.returncode == 0, ended.stderr
     assert ended.stderr == "committee: The fit was interrupted. What is finished is kept.\n"
@@ -177,7 +180,7 @@ def test_ctrl_c_in_a_fit_saves_a_model_of_the_members_that_are_finished(folder):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
-def test_a_fit_that_was_killed_goes_on_to_the_same_file_byte_for_byte(committee, folder, monkeypatch):
+def test_a_killed_fit_is_resumed_to_the_same_file_byte_for_byte(committee, folder, monkeypatch):
     for name in ("killed", "whole"):
         (folder / name).mkdir()
         (folder / name / "flowers.csv").write_bytes((folder / "flowers.csv").read_bytes())
@@ -201,7 +204,7 @@ sys.exit(run(sys.argv[2:]))
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a limit for the size of files")
 @pytest.mark.parametrize("more", [[], ["--run-folder", "run"]], ids=["model", "run"])
-def test_a_disk_that_becomes_full_leaves_nothing_half_written(committee, folder, more):
+def test_a_full_disk_leaves_no_incomplete_file(committee, folder, more):
     given = [
         "fit",
         "flowers.csv",

@@ -1,4 +1,4 @@
-"""What docs/command_line.md prints is what its commands print."""
+"""Test that the commands of docs/command_line.md print the output that is shown there."""
 
 import io
 import re
@@ -13,13 +13,13 @@ from committee.cli.main import run
 
 PAGE = Path(__file__).parents[2] / "docs" / "command_line.md"
 BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)
-# How far a fit is, which only stands there if it takes long.
+# The progress of a fit. It is printed only if the fit takes long.
 PROGRESS = re.compile(r"committee: .*\d+ of .*, [\d.]+ s")
 FEW = "petal_width,petal_length,sepal_width,sepal_length\n0.2,1.4,3.1,4.9\n2.1,5.6,2.8,6.4\n"
 
 
-def printed():
-    """The commands of the page, each with the lines below it."""
+def commands_of_page():
+    """Return the commands of the page, each with the output below it."""
     commands = []
     for block in BLOCK.findall(PAGE.read_text(encoding="utf-8")):
         for line in block.splitlines():
@@ -31,13 +31,13 @@ def printed():
 
 
 def without_numbers(lines):
-    """Lines that can be compared between machines: how they are spaced depends on their numbers."""
+    """Replace numbers and spaces in lines, because these differ between machines."""
     kept = [line for line in lines if line.strip(" ─") and not PROGRESS.match(line)]
     return sorted(re.sub(r"\s+", " ", re.sub(r"-?\d+(\.\d+)?(e-?\d+)?", "0", line)).strip() for line in kept)
 
 
-def answer(command, monkeypatch, capfd):
-    """What a command prints, on both ways."""
+def output_of(command, monkeypatch, capfd):
+    """Run a command, and return its lines on stdout and stderr."""
     words = shlex.split(command)
     if words[0] == "python":
         subprocess.run([sys.executable, *words[1:]], check=True)
@@ -60,21 +60,35 @@ def answer(command, monkeypatch, capfd):
     return (out + err).decode().splitlines()
 
 
-def test_the_page_tells_of_every_command():
-    commands = {shlex.split(command)[1] for command, _ in printed() if command.startswith("committee")}
-    told = {"fit", "predict", "evaluate", "leaderboard", "inspect", "verify", "members", "rules", "compare"}
-    assert commands == told
+def test_the_page_shows_every_command():
+    commands = {
+        shlex.split(command)[1] for command, _ in commands_of_page() if command.startswith("committee")
+    }
+    expected = {
+        "fit",
+        "predict",
+        "evaluate",
+        "leaderboard",
+        "inspect",
+        "verify",
+        "members",
+        "rules",
+        "compare",
+    }
+    assert commands == expected
     assert "`committee demo`" in PAGE.read_text(encoding="utf-8")
 
 
 @pytest.mark.filterwarnings("default")
-def test_the_commands_of_the_page_print_what_stands_there(tmp_path, monkeypatch, capfdbinary):
+def test_the_commands_of_the_page_print_the_output_of_the_page(tmp_path, monkeypatch, capfdbinary):
     monkeypatch.chdir(tmp_path)
     Path("few.csv").write_text(FEW)
-    for command, lines in printed():
+    for command, lines in commands_of_page():
         capfdbinary.readouterr()
-        found, told = (without_numbers(each) for each in (answer(command, monkeypatch, capfdbinary), lines))
-        if "..." in told:
-            assert {*told} - {"..."} <= {*found}, command
+        found, expected = (
+            without_numbers(each) for each in (output_of(command, monkeypatch, capfdbinary), lines)
+        )
+        if "..." in expected:
+            assert {*expected} - {"..."} <= {*found}, command
         else:
-            assert found == told, command
+            assert found == expected, command

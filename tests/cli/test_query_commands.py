@@ -1,4 +1,4 @@
-"""The commands that ask a saved model."""
+"""Test the commands that use a saved model."""
 
 import gzip
 import io
@@ -12,7 +12,7 @@ import committee as package
 from committee import RandomForestRegressor
 
 
-def test_predict_writes_a_row_for_each_row(committee, model):
+def test_predict_prints_a_line_for_each_row(committee, model):
     ended = committee("predict", model, "flowers.csv")
     lines = ended.out.splitlines()
     assert ended.code == 0 and ended.err == ""
@@ -20,14 +20,14 @@ def test_predict_writes_a_row_for_each_row(committee, model):
     assert len(lines) == 61 and set(lines[1:]) == {'"rose"', '"lily"'}
 
 
-def test_predictions_are_those_of_the_model_in_python(committee, model, folder):
+def test_predictions_are_the_same_as_in_python(committee, model, folder):
     ended = committee("predict", model, "flowers.csv", "--json")
-    told = [json.loads(line)["prediction"] for line in ended.out.splitlines()]
+    printed = [json.loads(line)["prediction"] for line in ended.out.splitlines()]
     table = pa.csv.read_csv(folder / "flowers.csv").select(["size", "colour"])
-    assert told == package.load(model).predict(table).tolist()
+    assert printed == package.load(model).predict(table).tolist()
 
 
-def test_probabilities_and_votes_stand_beside_the_answer(committee, model):
+def test_probabilities_and_votes_are_added_to_the_prediction(committee, model):
     ended = committee("predict", model, "flowers.csv", "--proba", "--votes", "--json")
     first = json.loads(ended.out.splitlines()[0])
     assert list(first) == [
@@ -46,7 +46,7 @@ def test_predictions_go_to_a_file_of_any_format(committee, model, folder, name):
     assert read_table(folder / name, labels=["prediction"]).frame.num_rows == 60
 
 
-def test_people_read_losses_as_positive_and_programs_get_the_sign_of_scikit_learn(committee, model):
+def test_tables_show_positive_losses_and_json_has_the_sign_of_scikit_learn(committee, model):
     asked = ("leaderboard", model, "--rule", "mean", "--scoring", "neg_log_loss")
     found, table = committee(*asked, "--json").json, committee(*asked).out
     assert found["scoring"] == "neg_log_loss" and all(each["score"] < 0 for each in found["standings"])
@@ -55,7 +55,7 @@ def test_people_read_losses_as_positive_and_programs_get_the_sign_of_scikit_lear
     assert scores["neg_log_loss"] <= 0 and "log loss" in committee("evaluate", model, "flowers.csv").out
 
 
-def test_predict_tells_in_json_where_the_file_is(committee, model):
+def test_predict_prints_the_output_file_as_json(committee, model):
     ended = committee("predict", model, "flowers.csv", "--out", "p.csv", "--json")
     assert ended.json == {"out": "p.csv", "n_rows": 60, "columns": ["prediction"]}
 
@@ -76,7 +76,7 @@ def test_a_missing_column_is_an_error_that_names_it(committee, model, folder):
 
 def test_an_extra_column_is_an_error_unless_it_is_ignored(committee, model, folder):
     (folder / "new.csv").write_text("size,colour,smell\n1,red,sweet\n")
-    committee("predict", model, "new.csv").complains(3, "has not seen: smell", "--ignore-extra")
+    committee("predict", model, "new.csv").complains(3, "not in the training table: smell", "--ignore-extra")
     assert committee("predict", model, "new.csv", "--ignore-extra").code == 0
 
 
@@ -85,18 +85,18 @@ def test_a_value_of_another_kind_is_an_error_that_names_its_row(committee, model
     committee("predict", model, "new.csv").complains(3, "'size' should be a number, but row 2 contains 'big'")
 
 
-def test_numbers_in_a_column_of_text_are_text(committee, model, folder):
+def test_numbers_in_a_column_of_categories_are_categories(committee, model, folder):
     (folder / "new.csv").write_text("size,colour\n1,7\n2,8\n")
     assert committee("predict", model, "new.csv").code == 0
 
 
-def test_a_suffix_that_cannot_be_written_is_known_before_the_work(committee, model, folder):
+def test_an_unknown_suffix_of_the_output_is_refused(committee, model, folder):
     committee("predict", model, "flowers.csv", "--out", "p.xlsx").complains(3, "p.xlsx cannot be written")
     committee("predict", model, "flowers.csv", "--out", "no/p.csv").complains(5, "no folder")
     assert not (folder / "p.xlsx").exists()
 
 
-def test_evaluate_tells_scores_on_the_target_of_the_fit(committee, model):
+def test_evaluate_scores_the_target_of_the_fit(committee, model):
     ended = committee("evaluate", model, "flowers.csv", "--json")
     assert ended.json["target"] == "kind" and ended.json["n_rows"] == 60
     assert set(ended.json["scores"]) == {
@@ -108,14 +108,14 @@ def test_evaluate_tells_scores_on_the_target_of_the_fit(committee, model):
     assert "accuracy" in committee("evaluate", model, "flowers.csv").out
 
 
-def test_evaluate_leaves_rows_without_an_answer_out_and_counts_them(committee, model, folder):
+def test_evaluate_counts_rows_without_a_target(committee, model, folder):
     (folder / "new.csv").write_text("size,colour,kind\n3,red,rose\n-3,red,\n-3,blue,lily\n")
     found = committee("evaluate", model, "new.csv", "--json").json
     assert (found["n_rows"], found["n_dropped"]) == (2, 1)
     assert "1 without a value" in committee("evaluate", model, "new.csv").out
 
 
-def test_evaluate_judges_rows_of_some_of_the_classes(committee, model, folder):
+def test_evaluate_scores_rows_of_a_single_class(committee, model, folder):
     (folder / "new.csv").write_text("size,colour,kind\n3,red,rose\n2,red,rose\n")
     assert committee("evaluate", model, "new.csv", "--json").json["scores"] == {
         "accuracy": 1.0,
@@ -124,31 +124,31 @@ def test_evaluate_judges_rows_of_some_of_the_classes(committee, model, folder):
 
 
 @pytest.mark.parametrize("metric", ["roc_auc_ovr_weighted", "f1_macro", "neg_log_loss", "roc_auc"])
-def test_evaluate_takes_a_metric(committee, model, metric):
+def test_evaluate_accepts_a_metric(committee, model, metric):
     assert list(
         committee("evaluate", model, "flowers.csv", "--scoring", metric, "--json").json["scores"]
     ) == [metric]
 
 
-def test_what_evaluate_cannot_judge_is_an_error(committee, model, folder):
+def test_evaluate_refuses_unknown_columns_metrics_and_classes(committee, model, folder):
     committee("evaluate", model, "flowers.csv", "--target", "knid").complains(3, "Did you mean 'kind'")
     committee("evaluate", model, "flowers.csv", "--scoring", "acuracy").complains(
         3, "Near ones are 'accuracy'"
     )
     (folder / "new.csv").write_text("size,colour,kind\n3,red,tulip\n")
-    committee("evaluate", model, "new.csv").complains(3, "'tulip', which is no class")
+    committee("evaluate", model, "new.csv").complains(3, "'tulip', which is not a class")
     (folder / "new.csv").write_text("size,colour,kind\n3,red,\n")
     committee("evaluate", model, "new.csv").complains(3, "'kind' has no value in any row")
 
 
-def test_leaderboard_judges_members_and_rules(committee, model):
+def test_leaderboard_scores_members_and_rules(committee, model):
     found = committee("leaderboard", model, "--rule", "mean,cawpe", "--json").json
     assert {each["name"] for each in found["standings"]} == {"tree", "stump", "mean", "cawpe"}
     assert "cawpe" in committee("leaderboard", model, "--rule", "mean", "--rule", "cawpe").out
 
 
 @pytest.mark.parametrize("metric", ["accuracy", "balanced_accuracy", "neg_brier_score"])
-def test_leaderboard_judges_as_score_does(committee, model, folder, metric):
+def test_leaderboard_gives_the_same_scores_as_score(committee, model, folder, metric):
     found = committee("leaderboard", model, "--rule", "mean", "--scoring", metric, "--json").json
     asked = package.load(model)
     answers = pa.csv.read_csv(folder / "flowers.csv")["kind"].to_numpy()[asked.honest_rows_]
@@ -164,11 +164,11 @@ def test_leaderboard_judges_as_score_does(committee, model, folder, metric):
     assert scores == sorted(scores, reverse=True)
 
 
-def test_rules_that_look_at_the_rows_cannot_be_judged_without_them(committee, model):
+def test_rules_that_look_at_the_rows_are_refused_by_leaderboard(committee, model):
     committee("leaderboard", model, "--rule", "mean,dynamic").complains(3, "'dynamic' looks at the rows")
 
 
-def test_inspect_tells_what_is_inside(committee, model):
+def test_inspect_shows_the_contents_of_a_model(committee, model):
     found = committee("inspect", model, "--json").json
     assert found["estimator"] == "committee.VotingClassifier"
     assert found["target"] == "kind" and found["left_out"] == ["row"]
@@ -178,12 +178,12 @@ def test_inspect_tells_what_is_inside(committee, model):
     assert "lily, rose" in committee("inspect", model).out
 
 
-def test_verify_says_that_a_model_is_sound(committee, model):
+def test_verify_accepts_an_intact_model(committee, model):
     assert "is sound" in committee("verify", model).out
     assert committee("verify", model, "--json").json["is_fitted"] is True
 
 
-def test_a_damaged_model_has_an_exit_code_of_its_own(committee, model, folder):
+def test_a_damaged_model_has_its_own_exit_code(committee, model, folder):
     content = bytearray((folder / model).read_bytes())
     content[-3] ^= 1
     (folder / "damaged.committee").write_bytes(content)
@@ -208,12 +208,12 @@ def test_a_member_of_another_library_needs_trust(committee, folder):
     assert committee(*asked, "--trust", "sklearn").code == 0
 
 
-def test_a_model_that_is_not_fitted_answers_nothing(committee, folder):
+def test_a_model_that_is_not_fitted_is_refused(committee, folder):
     package.DecisionTreeClassifier().save(folder / "unfitted.committee")
     committee("predict", "unfitted.committee", "flowers.csv").complains(4, "is not fitted")
 
 
-def test_a_regressor_answers_with_numbers(committee, folder):
+def test_commands_accept_a_regressor(committee, folder):
     rows = [[float(i), float(i % 3)] for i in range(30)]
     RandomForestRegressor(5, random_state=0).fit(rows, [2.0 * a for a, _ in rows]).save(
         folder / "f.committee"
@@ -228,16 +228,16 @@ def test_a_regressor_answers_with_numbers(committee, folder):
     (folder / "x.csv").write_text("a,b\n" + "".join(f"{a},{b}\n" for a, b in rows))
     committee("predict", "f.committee", "x.csv", "--proba").complains(3, "no probabilities")
     committee("predict", "f.committee", "x.csv", "--votes").complains(3, "no members that vote")
-    committee("leaderboard", "f.committee").complains(3, "is no committee")
+    committee("leaderboard", "f.committee").complains(3, "is not a committee")
 
 
-def test_packed_tables_are_answered(committee, model, folder):
+def test_predict_reads_a_compressed_table(committee, model, folder):
     (folder / "flowers.csv.gz").write_bytes(gzip.compress((folder / "flowers.csv").read_bytes()))
     expected = committee("predict", model, "flowers.csv").out
     assert committee("predict", model, "flowers.csv.gz").out == expected
 
 
-def test_all_columns_that_are_missing_are_named(committee, folder, model):
+def test_all_missing_columns_are_named(committee, folder, model):
     (folder / "t.csv").write_text("row,weight\n1,2\n")
     committee("predict", model, "t.csv").complains(
         3, "There are no columns 'size', 'colour' in t.csv. It has row, weight."

@@ -1,4 +1,4 @@
-"""Every command that takes `--scoring` takes every metric of its task, by scikit-learn's name."""
+"""Test that commands with `--scoring` accept every metric of the task by scikit-learn's name."""
 
 import numpy as np
 import pyarrow as pa
@@ -7,7 +7,7 @@ import pytest
 
 from committee.metrics import METRICS
 
-# The second of two classes is always among the first two, of which scikit-learn warns.
+# With two classes, scikit-learn warns that top-k accuracy for k=2 is always 1.
 pytestmark = pytest.mark.filterwarnings("ignore:'k' .2. greater than or equal")
 TASKS = ("classification", "regression")
 FAST = ("--estimators", "linear", "--rule", "mean", "--folds", "2", "--quiet", "--json")
@@ -19,7 +19,7 @@ def names_of(task):
 
 @pytest.fixture
 def table(folder):
-    """A table with a target of the classes 0 and 1, and one of numbers above 0."""
+    """Write a table with the classes 0 and 1, and a table with a target of positive numbers."""
     rng = np.random.default_rng(0)
     size = rng.normal(size=40).round(3)
     kind = (size + rng.normal(scale=0.5, size=40) > 0).astype(int)
@@ -36,7 +36,7 @@ def fit(committee, task, *more):
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_evaluate_and_leaderboard_take_every_metric_of_the_task(committee, table, task):
+def test_evaluate_and_leaderboard_accept_every_metric_of_the_task(committee, table, task):
     assert fit(committee, task, "--out", "model.committee").code == 0
     refused = []
     for name in names_of(task):
@@ -50,7 +50,7 @@ def test_evaluate_and_leaderboard_take_every_metric_of_the_task(committee, table
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_fit_takes_every_metric_of_the_task_that_judges_decisions_without_a_fault(committee, table, task):
+def test_fit_accepts_every_metric_of_the_task_except_ratios(committee, table, task):
     refused = []
     for name in names_of(task):
         ended = fit(committee, task, "--scoring", name, "--out", f"{name}.committee")
@@ -61,7 +61,7 @@ def test_fit_takes_every_metric_of_the_task_that_judges_decisions_without_a_faul
     assert refused == (ratios if task == "classification" else [])
 
 
-def test_compare_takes_every_metric_on_the_tables_of_its_task(committee, table):
+def test_compare_accepts_every_metric_for_the_tables_of_its_task(committee, table):
     (table / "manifest.csv").write_text(
         "name,target,task\nclassification,y,classification\nregression,y,regression\n"
     )

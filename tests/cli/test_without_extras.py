@@ -1,4 +1,4 @@
-"""Without the libraries of the extra, a line says what to install."""
+"""Test that one line reports a missing library of the extra `cli`."""
 
 import subprocess
 import sys
@@ -9,7 +9,7 @@ import pytest
 @pytest.mark.parametrize(
     ("library", "command"), [("pyarrow", "fit"), ("typer", "fit"), ("pyarrow", "predict")]
 )
-def test_what_is_not_installed_is_told_in_one_line(library, command):
+def test_a_missing_library_is_reported_in_one_line(library, command):
     code = (
         f"import sys\nsys.modules[{library!r}] = None\nsys.argv = ['committee', {command!r}, 'a', 'b']\n"
         "if sys.argv[1] == 'fit': sys.argv[3:] = ['--target', 'y']\n"

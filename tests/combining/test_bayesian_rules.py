@@ -1,4 +1,4 @@
-"""Bayesian averaging goes to one member with more rows; combination need not."""
+"""Test Bayesian model averaging, which selects one member on many rows, and Bayesian model combination."""
 
 import math
 
@@ -13,7 +13,7 @@ FEW = np.array([[[0.9, 0.1], [0.8, 0.2], [0.3, 0.7]], [[0.6, 0.4], [0.4, 0.6], [
 
 
 def two_halves(n_rows):
-    """Two members that each know half of the rows, the first slightly better."""
+    """Return two members that are correct on one half of the rows each, the first slightly better."""
     y = np.arange(n_rows) // 2 % 2
     knows = np.arange(n_rows) % 2 == 0
     right = np.array([np.where(knows, 0.9, 0.3), np.where(knows, 0.28, 0.9)])
@@ -21,7 +21,7 @@ def two_halves(n_rows):
     return votes, y
 
 
-def test_with_more_rows_averaging_goes_to_one_member_and_combination_does_not():
+def test_averaging_selects_one_member_on_many_rows_and_combination_does_not():
     averaged, combined = [], []
     for n_rows in (20, 200, 2000):
         votes, y = two_halves(n_rows)
@@ -32,7 +32,7 @@ def test_with_more_rows_averaging_goes_to_one_member_and_combination_does_not():
     np.testing.assert_allclose(combined, 0.5, atol=0.05)
 
 
-def test_the_mixture_explains_the_rows_better_than_any_member():
+def test_the_best_mixture_has_a_higher_likelihood_than_any_member():
     rule = BayesianCombinationRule(random_state=0).fit(*two_halves(200))
     assert rule.log_likelihood_ > rule.scores_.max()
 
@@ -46,17 +46,17 @@ def test_averaging_weighs_by_prior_and_likelihood():
     np.testing.assert_allclose(rule.combine(FEW), mean(FEW, expected))
 
 
-def test_a_member_with_no_prior_has_no_say():
+def test_a_member_with_a_prior_of_zero_gets_no_weight():
     np.testing.assert_array_equal(BayesianAveragingRule(prior=[0, 1]).fit(FEW, [0, 0, 1]).weights_, [0, 1])
 
 
-def test_a_weight_is_as_many_rows():
+def test_a_row_of_weight_two_is_equal_to_two_rows():
     twice = BayesianAveragingRule().fit(np.repeat(FEW, 2, axis=1), [0, 0, 0, 0, 1, 1])
     weighted = BayesianAveragingRule().fit(FEW, [0, 0, 1], sample_weight=[2, 2, 2])
     np.testing.assert_allclose(weighted.weights_, twice.weights_)
 
 
-def test_a_vote_of_zero_for_the_truth_does_not_rule_all_members_out():
+def test_votes_of_zero_for_the_true_class_do_not_exclude_all_members():
     rule = BayesianAveragingRule().fit(one_hot([[0, 1, 1], [1, 1, 1]], 2), [0, 0, 0])
     np.testing.assert_allclose(rule.weights_, [1, 0], atol=1e-6)
 
@@ -75,7 +75,7 @@ def test_the_likelihood_of_a_regression_is_normal():
 
 
 @pytest.mark.parametrize("rule", [BayesianAveragingRule(), BayesianCombinationRule(random_state=0)])
-def test_members_without_errors_decide_a_regression(rule):
+def test_members_without_errors_get_all_the_weight_in_regression(rule):
     y = np.array([1.0, 2.0, 4.0])
     votes = np.array([y, y + 1, y])[:, :, np.newaxis]
     np.testing.assert_allclose(rule.fit(votes, y).weights_, [0.5, 0, 0.5], atol=0.1)
@@ -83,7 +83,7 @@ def test_members_without_errors_decide_a_regression(rule):
     np.testing.assert_allclose(rule.fit(zeros, np.zeros(3)).weights_, [0.5, 0.5], atol=0.05)
 
 
-def test_combination_is_the_mean_mixture_given_the_rows():
+def test_combination_is_the_posterior_mean_of_mixtures():
     first = np.linspace(0, 1, 10_001)
     likelihood = np.prod(
         [first * a + (1 - first) * b for a, b in [(0.9, 0.6), (0.8, 0.4), (0.7, 0.4)]], axis=0
@@ -93,7 +93,7 @@ def test_combination_is_the_mean_mixture_given_the_rows():
     assert rule.weights_[0] == pytest.approx(expected, abs=0.01)
 
 
-def test_combination_of_errors_that_cancel_is_better_than_the_best_member():
+def test_combination_is_better_than_the_best_member_if_errors_cancel():
     rng = np.random.default_rng(0)
     y, noise = rng.normal(size=200), rng.normal(size=200)
     votes = np.array([y + noise, y - 1.2 * noise, y + 3 * noise])[:, :, np.newaxis]
@@ -103,7 +103,7 @@ def test_combination_of_errors_that_cancel_is_better_than_the_best_member():
     assert np.mean((averaged - y) ** 2) > 0.2
 
 
-def test_combination_of_many_members_comes_close_to_the_most_likely_mixture():
+def test_combination_of_many_members_is_close_to_the_most_likely_mixture():
     rng = np.random.default_rng(0)
     y = rng.integers(0, 3, 2000)
     knows = rng.integers(0, 12, 2000) < np.arange(12)[:, np.newaxis]
@@ -113,7 +113,7 @@ def test_combination_of_many_members_comes_close_to_the_most_likely_mixture():
 
     right = votes[:, np.arange(2000), y]
     best = np.full(12, 1 / 12)
-    for _ in range(500):  # expectation maximisation
+    for _ in range(500):  # This is expectation maximisation.
         best = (best[:, np.newaxis] * right / (best @ right)).mean(axis=1)
     of_best, of_rule = np.log(best @ right).sum(), np.log(rule.weights_ @ right).sum()
     assert rule.scores_.max() < 1.05 * of_best < of_rule < of_best
@@ -140,7 +140,7 @@ def test_bad_parameters_are_refused(rule, message):
 
 @pytest.mark.parametrize("rule", [BayesianAveragingRule(), BayesianCombinationRule(random_state=0)])
 @pytest.mark.parametrize("n_outputs", [1, 2])
-def test_a_member_is_as_likely_as_the_rows_are_that_it_has_voted_on(rule, n_outputs):
+def test_the_likelihood_of_a_member_uses_the_rows_that_it_has_voted_on(rule, n_outputs):
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 60)
     right = rng.uniform(0.3, 0.9, size=(2, 60))
@@ -154,9 +154,9 @@ def test_a_member_is_as_likely_as_the_rows_are_that_it_has_voted_on(rule, n_outp
     for member, rows in enumerate(has_voted):
         alone = BayesianAveragingRule().fit(votes[[member]][:, rows], answers[rows]).scores_[0]
         assert found[member] == pytest.approx(alone * 60 / rows.sum())
-    votes[0, :40] = 0.0  # what stands for its votes makes no difference
+    votes[0, :40] = 0.0  # Substitutes for votes have no effect.
     again = rule.fit(votes, answers, has_voted=has_voted)
     assert np.allclose(again.scores_, found)
     has_voted[0] = False
-    nobody = rule.fit(votes, answers, has_voted=has_voted)
-    assert nobody.scores_[0] == nobody.scores_[1]
+    without_votes = rule.fit(votes, answers, has_voted=has_voted)
+    assert without_votes.scores_[0] == without_votes.scores_[1]

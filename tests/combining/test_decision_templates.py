@@ -1,4 +1,4 @@
-"""Profiles and templates, against slow oracles."""
+"""Test decision templates against reference implementations."""
 
 import math
 
@@ -15,7 +15,7 @@ VOTES /= VOTES.sum(axis=2, keepdims=True)
 
 
 def templates():
-    """For each class, the mean votes of each member for each class, number by number."""
+    """Compute the mean votes of each member on the rows of each class."""
     return [
         [
             [sum(VOTES[i, r, k] for r in range(40) if Y[r] == j) / sum(j == Y) for k in range(3)]
@@ -33,7 +33,7 @@ def test_templates_are_the_mean_profiles_of_the_classes():
     np.testing.assert_allclose(DecisionTemplateRule().fit(VOTES, Y).templates_, templates())
 
 
-def test_supports_are_one_less_the_mean_squared_difference():
+def test_supports_are_one_minus_the_mean_squared_difference():
     rule = DecisionTemplateRule().fit(VOTES, Y)
     means = [np.ravel(template) for template in templates()]
     expected = [
@@ -49,7 +49,7 @@ def test_a_profile_is_most_similar_to_itself():
     np.testing.assert_array_equal(decision.argmax(axis=1), [0, 1])
 
 
-def test_profiles_without_any_opinion_give_finite_decisions():
+def test_equal_and_opposite_profiles_give_finite_decisions():
     flat = np.full((2, 2, 3), 1 / 3)
     decision = DecisionTemplateRule().fit(flat, [0, 1]).combine(flat)
     np.testing.assert_allclose(decision.sum(axis=1), 1)
@@ -57,7 +57,7 @@ def test_profiles_without_any_opinion_give_finite_decisions():
     assert np.isfinite(DecisionTemplateRule().fit(opposite, [1, 0]).combine(opposite)).all()
 
 
-def test_dempster_shafer_agrees_with_the_oracle():
+def test_dempster_shafer_agrees_with_the_reference_implementation():
     expected, means = [], templates()
     for r in range(40):
         support = [1.0] * 3
@@ -79,7 +79,7 @@ def test_a_class_without_rows_gets_no_support(rule):
     np.testing.assert_array_equal(alone, np.tile([1, 0, 0], (40, 1)))
 
 
-def test_beliefs_of_many_members_do_not_vanish():
+def test_products_of_many_beliefs_do_not_underflow():
     votes = np.tile(VOTES, (300, 1, 1))
     decision = DempsterShaferRule().fit(votes, Y).combine(votes)
     np.testing.assert_allclose(decision.sum(axis=1), 1)

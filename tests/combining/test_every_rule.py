@@ -1,4 +1,4 @@
-"""What holds for every rule of the registry, trained or not."""
+"""Test properties of all rules in the registry."""
 
 import inspect
 import pickle
@@ -23,20 +23,20 @@ NUMBERS = RNG.normal(size=N_ROWS)
 NUMBER_VOTES = (NUMBERS + RNG.normal(size=(4, N_ROWS)) * [[0.5], [1], [2], [3]])[:, :, np.newaxis]
 
 BAYESIAN = ("bayesian_averaging", "bayesian_combination")
-# Rules that draw: for members in another order, the draws are others.
+# Rules that draw random numbers. Their draws depend on the order of the members.
 DRAWS = ("bayesian_combination",)
-# Rules that count rows, whatever they weigh: so many of them are neighbours.
+# Rules that count rows without their weights, because they use a fixed number of neighbours.
 COUNTS_ROWS = ("dynamic",)
 
 
 def made(name):
-    """A rule with a fixed seed."""
+    """Make a rule with a fixed seed."""
     rule = rule_named(name)
     return rule.set_params(random_state=0) if "random_state" in rule.get_params() else rule
 
 
 @pytest.mark.parametrize("name", rule_names())
-def test_parameters_are_those_of_scikit_learn(name):
+def test_parameters_behave_as_in_scikit_learn(name):
     rule = rule_named(name)
     assert list(rule.get_params()) == list(inspect.signature(type(rule)).parameters)
     assert repr(rule).startswith(f"{type(rule).__name__}(")
@@ -44,14 +44,14 @@ def test_parameters_are_those_of_scikit_learn(name):
         rule.set_params(colour="red")
 
 
-def test_parameters_of_parameters_are_reached_by_name():
+def test_parameters_of_parameters_can_be_set():
     rule = StackingRule(LogisticRegression()).set_params(final_estimator__C=2.0)
     assert rule.get_params()["final_estimator__C"] == rule.final_estimator.C == 2.0
     assert repr(rule) == "StackingRule(final_estimator=LogisticRegression(C=2.0))"
 
 
 def for_task(task):
-    # A fixed rule knows its task by its function.
+    # Fixed rules list both tasks, but only some of their functions support regression.
     named = {name: rule_named(name) for name in rule_names()}
     if task == "regression":
         numbers = ("mean", "median", "trimmed_mean")
@@ -70,22 +70,22 @@ def check_shares(decision, n_rows, n_classes=3):
 
 
 @every_rule
-def test_decisions_are_shares_of_one_and_better_than_chance(name):
+def test_decisions_sum_to_one_and_are_better_than_chance(name):
     decision = made(name).fit(VOTES, Y, X).combine(VOTES, X)
     check_shares(decision, N_ROWS)
-    # The minimum and the maximum follow single members.
+    # The limit is low, because the minimum and the maximum depend on single members.
     assert np.mean(decision.argmax(axis=1) == Y) > 0.5
 
 
 @pytest.mark.parametrize("name", REGRESSING)
-def test_decisions_of_a_regression_are_numbers_between_the_votes(name):
+def test_decisions_of_a_regression_have_a_small_error(name):
     decision = made(name).fit(NUMBER_VOTES, NUMBERS, X).combine(NUMBER_VOTES, X)
     assert decision.shape == (N_ROWS, 1)
     assert np.mean((decision[:, 0] - NUMBERS) ** 2) < np.var(NUMBERS) * 2
 
 
 @pytest.mark.parametrize("name", REGRESSING)
-def test_a_member_that_has_lost_all_measure_leaves_decisions_finite(name):
+def test_decisions_are_finite_if_a_member_has_a_huge_vote(name):
     votes = NUMBER_VOTES.copy()
     votes[3, 5] = 1e200
     decision = made(name).fit(votes, NUMBERS, X).combine(votes, X)
@@ -93,7 +93,7 @@ def test_a_member_that_has_lost_all_measure_leaves_decisions_finite(name):
 
 
 @pytest.mark.parametrize("name", REGRESSING)
-def test_numbers_are_large_or_refused_in_one_line(name):
+def test_large_numbers_are_combined_and_larger_ones_are_refused(name):
     large = made(name).fit(NUMBER_VOTES * 1e89, NUMBERS * 1e89, X).combine(NUMBER_VOTES * 1e89, X)
     assert np.mean((large[:, 0] / 1e89 - NUMBERS) ** 2) < np.var(NUMBERS) * 2
     with pytest.raises(ValueError, match=r"^y must be between -1e\+90 and 1e\+90. Got .*. Scale it.$"):
@@ -101,14 +101,14 @@ def test_numbers_are_large_or_refused_in_one_line(name):
 
 
 @pytest.mark.parametrize("name", sorted(set(CLASSIFYING) - set(REGRESSING)))
-def test_rules_for_classes_refuse_a_regression_in_one_line(name):
+def test_rules_for_classes_refuse_regression_in_one_line(name):
     with pytest.raises(ValueError, match=r"classes|is a rule for classification") as error:
         made(name).fit(NUMBER_VOTES, NUMBERS, X)
     assert "\n" not in str(error.value)
 
 
 @every_rule
-def test_one_member_one_row_and_no_row(name):
+def test_one_member_one_row_and_no_row_are_supported(name):
     one = made(name).fit(VOTES[:1], Y, X)
     check_shares(one.combine(VOTES[:1], X), N_ROWS)
     check_shares(made(name).fit(VOTES[:, :1], Y[:1], X[:1]).combine(VOTES, X), N_ROWS)
@@ -116,7 +116,7 @@ def test_one_member_one_row_and_no_row(name):
 
 
 @every_rule
-def test_y_of_one_class_and_a_class_that_is_absent(name):
+def test_y_may_have_a_single_class_or_an_absent_class(name):
     only = made(name).fit(VOTES, np.full(N_ROWS, 2), X)
     check_shares(only.combine(VOTES, X), N_ROWS)
     absent = np.where(Y == 1, 0, Y)
@@ -124,7 +124,7 @@ def test_y_of_one_class_and_a_class_that_is_absent(name):
 
 
 @every_rule
-def test_members_that_are_always_right_or_always_wrong(name):
+def test_members_may_be_always_correct_or_always_wrong(name):
     right, wrong = one_hot(Y, 3), one_hot((Y + 1) % 3, 3)
     for votes in ([right, right], [wrong, wrong], [right, wrong]):
         decision = made(name).fit(np.array(votes), Y, X).combine(np.array(votes), X)
@@ -156,7 +156,7 @@ def test_the_order_of_the_members_changes_nothing(name):
 
 
 @pytest.mark.parametrize("name", [name for name in CLASSIFYING if name not in COUNTS_ROWS])
-def test_a_row_of_weight_two_is_the_row_twice(name):
+def test_a_row_of_weight_two_is_equal_to_two_rows(name):
     weights = np.arange(N_ROWS) % 3
     rows = np.repeat(np.arange(N_ROWS), weights)
     weighted = made(name).fit(VOTES, Y, X, sample_weight=weights).combine(VOTES, X)
@@ -175,7 +175,7 @@ def test_the_unit_of_weights_changes_nothing(name):
 
 
 @every_rule
-def test_a_row_of_weight_zero_is_not_there(name):
+def test_a_row_of_weight_zero_has_no_effect(name):
     weights = (np.arange(N_ROWS) % 3 > 0).astype(float)
     rows = weights > 0
     weighted = made(name).fit(VOTES, Y, X, sample_weight=weights).combine(VOTES, X)
@@ -184,7 +184,7 @@ def test_a_row_of_weight_zero_is_not_there(name):
 
 
 @every_rule
-def test_clone_repr_and_pickle(name):
+def test_clone_repr_and_pickle_keep_the_rule(name):
     rule = made(name)
     assert repr(clone(rule)) == repr(rule)
     rule.fit(VOTES, Y, X)
@@ -210,7 +210,7 @@ def test_clone_repr_and_pickle(name):
         ({"X": X[:-1]}, "X must have the 60 rows of the votes. Got 59"),
         ({"sample_weight": np.ones(3)}, "sample_weight"),
         ({"sample_weight": -np.ones(N_ROWS)}, "sample_weight must be >= 0"),
-        ({"sample_weight": np.zeros(N_ROWS)}, "sample_weight leaves every row with weight zero"),
+        ({"sample_weight": np.zeros(N_ROWS)}, "sample_weight sets the weight of every row to zero"),
     ],
 )
 def test_bad_input_of_fit_is_refused_in_one_line(name, change, message):
@@ -222,23 +222,23 @@ def test_bad_input_of_fit_is_refused_in_one_line(name, change, message):
 
 
 @every_rule
-def test_votes_of_others_than_at_fit_are_refused(name):
+def test_votes_of_other_members_or_classes_than_in_the_fit_are_refused(name):
     rule = made(name).fit(VOTES, Y, X)
-    with pytest.raises(ValueError, match="fitted with 4 members and gets the votes of 3"):
+    with pytest.raises(ValueError, match=r"fitted with 4 members\. Got the votes of 3"):
         rule.combine(VOTES[:3], X)
-    with pytest.raises(ValueError, match="fitted with 3 outputs and gets votes with 2"):
+    with pytest.raises(ValueError, match=r"fitted with 3 outputs\. Got votes with 2"):
         rule.combine(VOTES[:, :, :2], X)
     with pytest.raises(ValueError, match="votes must be finite"):
         rule.combine(np.full_like(VOTES, np.inf), X)
 
 
 @pytest.mark.parametrize("name", [name for name in CLASSIFYING if rule_named(name).needs_fit])
-def test_a_trained_rule_does_not_combine_before_it_is_fitted(name):
+def test_a_trained_rule_cannot_combine_before_its_fit(name):
     with pytest.raises(NotFittedError, match=r"is not fitted yet\. Call fit with honest votes"):
         made(name).combine(VOTES, X)
 
 
 @pytest.mark.parametrize("name", [name for name in CLASSIFYING if rule_named(name).needs_X])
-def test_a_rule_that_looks_at_rows_asks_for_them(name):
+def test_a_rule_that_looks_at_rows_refuses_a_fit_without_them(name):
     with pytest.raises(ValueError, match=r"looks at the rows\. Pass X"):
         made(name).fit(VOTES, Y)

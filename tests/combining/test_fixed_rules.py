@@ -1,4 +1,4 @@
-"""The fixed rules on the worked examples of the lecture notes, and what holds for all votes."""
+"""Test the fixed rules on worked examples of the lecture notes and on random votes."""
 
 import inspect
 
@@ -41,26 +41,26 @@ every_rule = pytest.mark.parametrize("rule", FIXED.values(), ids=FIXED)
 
 
 def some_votes():
-    """Votes with zeros and ties among them: multiples of an eighth."""
+    """Draw votes that are multiples of an eighth, so that zeros and ties are frequent."""
     shapes = st.tuples(st.integers(1, 6), st.integers(1, 4), st.integers(2, 4))
     eighths = st.integers(0, 8).map(lambda n: n / 8)
     return shapes.flatmap(lambda shape: arrays(np.float64, shape, elements=eighths))
 
 
-# The worked examples of the notes; classes are numbered from 0 here. Support that the notes do not rescale is
-# compared as shares.
+# The worked examples of the lecture notes. Classes are numbered from 0 here, and support is rescaled to sum
+# to one.
 
 
 def shares(*support):
     return [np.array(support) / sum(support)]
 
 
-def test_mean_and_maximum_of_two_that_agree_and_one_that_does_not():
+def test_mean_and_maximum_of_two_members_that_agree_and_one_that_does_not():
     np.testing.assert_allclose(mean(TWO_AGREE), [[0.53, 0.47]], atol=0.005)
     np.testing.assert_allclose(maximum(TWO_AGREE), shares(0.7, 0.8))
 
 
-def test_four_simple_rules_on_three_members():
+def test_four_rules_on_three_members():
     np.testing.assert_allclose(mean(THREE_MEMBERS), [[0.5, 0.5]])
     np.testing.assert_allclose(minimum(THREE_MEMBERS), shares(0.2, 0.3))
     np.testing.assert_allclose(maximum(THREE_MEMBERS), shares(0.7, 0.8))
@@ -91,42 +91,42 @@ def test_the_majority_of_three_neighbours():
     assert majority(neighbours).argmax() + 1 == plurality(neighbours).argmax() + 1 == 3
 
 
-# What the rules do where the notes are silent.
+# Cases that the lecture notes do not define.
 
 
-def test_a_row_without_a_majority_keeps_its_shares_and_a_plurality_takes_all():
+def test_majority_returns_shares_without_a_majority_and_plurality_a_crisp_decision():
     votes = one_hot([[0, 0], [0, 0], [0, 1], [1, 2]], 3)
     np.testing.assert_allclose(majority(votes), [[0.75, 0.25, 0], [0.5, 0.25, 0.25]])
     np.testing.assert_array_equal(majority(votes).max(axis=1) > 0.5, [True, False])
     np.testing.assert_array_equal(plurality(votes), [[1, 0, 0], [1, 0, 0]])
 
 
-def test_classes_with_equally_many_votes_share_a_plurality_also_by_weights():
+def test_classes_of_equal_total_weight_share_a_plurality():
     np.testing.assert_array_equal(plurality(one_hot([[2], [1], [1]], 3), [0.3, 0.1, 0.2]), [[0, 0.5, 0.5]])
 
 
-def test_a_member_in_doubt_votes_for_the_first_class():
+def test_a_member_with_equal_probabilities_votes_for_the_first_class():
     np.testing.assert_array_equal(majority([[[0.5, 0.5]]]), [[1, 0]])
 
 
-def test_a_veto_outweighs_all_but_as_many_vetoes():
+def test_a_veto_excludes_a_class_unless_all_classes_have_as_many():
     one_veto = [[[0.0, 1e-9, 1.0]], [[1.0, 1e-9, 1e-9]]]
     for rule in (product, geometric_mean):
         assert rule(one_veto)[0, 0] == 0
-        # Each class is vetoed, the last one twice.
+        # Every class has a veto, and the last class has two.
         np.testing.assert_allclose(rule([[[0.5, 0, 0]], [[0, 0.5, 0]]]), [[0.5, 0.5, 0]])
 
 
-def test_the_product_of_labels_is_their_plurality():
+def test_the_product_of_crisp_votes_is_their_plurality():
     labels = one_hot([[0, 1, 2], [1, 1, 0], [0, 2, 1]], 3)
     np.testing.assert_allclose(product(labels), plurality(labels))
 
 
-def test_where_all_classes_are_vetoed_the_minimum_has_no_opinion():
+def test_the_minimum_returns_equal_shares_if_all_classes_have_vetoes():
     np.testing.assert_array_equal(minimum(one_hot([[0], [1]], 2)), [[0.5, 0.5]])
 
 
-def test_the_product_of_many_small_votes_does_not_vanish():
+def test_the_product_of_many_small_votes_does_not_underflow():
     votes = np.broadcast_to([1e-300, 2e-300], (500, 1, 2))
     assert product(votes)[0, 1] == pytest.approx(1)
     np.testing.assert_allclose(geometric_mean(votes), [[1 / 3, 2 / 3]])
@@ -142,7 +142,7 @@ def test_the_geometric_mean_of_two_classes_averages_log_odds():
     np.testing.assert_allclose(geometric_mean(THREE_MEMBERS)[:, 0], 1 / (1 + np.exp(-odds)))
 
 
-def test_mean_median_and_trimmed_mean_of_numbers():
+def test_mean_median_and_trimmed_mean_support_regression():
     np.testing.assert_allclose(mean(NUMBERS), [[22]])
     np.testing.assert_allclose(median(NUMBERS), [[3]])
     np.testing.assert_allclose(median(NUMBERS[:4]), [[2.5]])
@@ -151,19 +151,19 @@ def test_mean_median_and_trimmed_mean_of_numbers():
 
 
 @pytest.mark.parametrize("trim", [0, 0.1, 0.2, 0.4])
-def test_trimming_whole_members_is_scipys_trimmed_mean(trim):
+def test_trimming_whole_members_agrees_with_scipy(trim):
     votes = np.random.default_rng(0).normal(size=(10, 7, 1))
     np.testing.assert_allclose(trimmed_mean(votes, trim=trim), trim_mean(votes, trim, axis=0))
 
 
-def test_trimming_goes_from_the_mean_to_the_median():
+def test_no_trimming_is_the_mean_and_maximal_trimming_the_median():
     votes = np.random.default_rng(0).normal(size=(7, 5, 1))
     np.testing.assert_allclose(trimmed_mean(votes, trim=0), mean(votes))
     np.testing.assert_allclose(trimmed_mean(votes, trim=0.499), median(votes))
 
 
 @every_rule
-def test_one_member_and_one_row(rule):
+def test_one_member_and_no_row_are_supported(rule):
     np.testing.assert_allclose(rule([[[1.0, 0.0]]]), [[1, 0]])
     assert rule(np.empty((2, 0, 3))).shape == (0, 3)
 
@@ -174,7 +174,7 @@ def test_one_member_and_one_row(rule):
 @every_rule
 @settings(max_examples=25)
 @given(votes=some_votes(), data=st.data())
-def test_rules_agree_with_the_oracle(rule, votes, data):
+def test_rules_agree_with_the_reference_implementation(rule, votes, data):
     weights = data.draw(st.lists(st.integers(1, 3), min_size=len(votes), max_size=len(votes)))
     slow = getattr(rule_oracle, rule.__name__)
     rows = votes.transpose(1, 0, 2).tolist()
@@ -197,7 +197,7 @@ def test_the_order_of_members_and_rows_changes_nothing(rule, votes, data):
 @every_rule
 @settings(max_examples=25)
 @given(votes=some_votes())
-def test_decisions_are_shares_of_one(rule, votes):
+def test_decisions_sum_to_one(rule, votes):
     decision = rule(votes)
     assert (decision >= 0).all()
     np.testing.assert_allclose(decision.sum(axis=1), 1)
@@ -206,7 +206,7 @@ def test_decisions_are_shares_of_one(rule, votes):
 @every_rule
 @settings(max_examples=25)
 @given(votes=some_votes())
-def test_a_member_of_weight_two_is_the_member_twice_and_one_of_weight_zero_is_not_there(rule, votes):
+def test_a_member_of_weight_two_is_equal_to_two_members_and_one_of_weight_zero_has_no_effect(rule, votes):
     weights = np.ones(len(votes))
     weights[0] = 2
     twice = np.concatenate([votes[:1], votes])
@@ -233,18 +233,18 @@ def test_blocks_of_rows_and_float32_change_nothing(rule, monkeypatch):
 
 
 @every_rule
-def test_votes_are_left_as_they_are(rule):
+def test_rules_do_not_modify_votes(rule):
     votes = np.random.default_rng(0).dirichlet([1, 1, 1], size=(5, 50))
     before = votes.copy()
     rule(votes)
     np.testing.assert_array_equal(votes, before)
 
 
-# Against scikit-learn.
+# Comparison with scikit-learn.
 
 
 @pytest.mark.parametrize("weights", [None, [3, 1, 2]])
-def test_scikit_learns_voting_classifier_decides_the_same(weights):
+def test_mean_and_majority_agree_with_the_voting_classifier_of_scikit_learn(weights):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(200, 4)), rng.integers(0, 3, size=200)
     members = [("a", LogisticRegression()), ("b", GaussianNB()), ("c", DecisionTreeClassifier(max_depth=3))]
@@ -260,7 +260,7 @@ def test_scikit_learns_voting_classifier_decides_the_same(weights):
 
 
 @pytest.mark.parametrize("rule", [each for each in FIXED.values() if each not in FOR_NUMBERS])
-def test_rules_for_classes_refuse_a_regression(rule):
+def test_rules_for_classes_refuse_regression(rule):
     with pytest.raises(ValueError, match=f"^{rule.__name__} decides on classes, .* Use mean or median.$"):
         rule(NUMBERS)
 
@@ -288,7 +288,7 @@ def test_bad_votes_and_weights_are_refused(rule, votes, weights, message):
 
 
 @pytest.mark.parametrize("trim", [0.5, -0.1, np.nan])
-def test_a_trim_that_leaves_nothing_is_refused(trim):
+def test_an_invalid_trim_is_refused(trim):
     with pytest.raises(ValueError, match=r"trim must be a number in \[0, 0.5\)"):
         trimmed_mean(NUMBERS, trim=trim)
 
@@ -307,14 +307,14 @@ def test_borda_counts_ranks():
     np.testing.assert_allclose(borda(votes), np.array([[0 + 1, 1 + 2, 2 + 0]]) / 6)
 
 
-def test_every_rule_shows_an_example():
+def test_every_rule_has_an_example():
     assert all(">>> " in inspect.getdoc(rule) for rule in FIXED.values())
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("rule", [mean, median, trimmed_mean, geometric_mean, product])
-def test_the_first_of_equal_classes_wins_whatever_was_rounded(rule, dtype):
-    """Of two members, the second says the contrary of the first: whatever they say, it is a tie."""
+def test_rounding_does_not_break_ties(rule, dtype):
+    """Combine pairs of members with reversed votes, which are always tied."""
     tenths = np.arange(1, 10) / 10
     first = np.stack([1 - tenths, tenths], axis=1)
     for n_pairs in (1, 2, 7):
@@ -330,7 +330,7 @@ def test_equal_sums_of_float32_votes_are_a_tie():
     assert mean(votes - np.float32([[[1e-4, 0]]])).argmax() == 1
 
 
-def test_trim_can_be_set_where_there_is_something_to_trim():
+def test_trim_can_be_set_only_for_the_trimmed_mean():
     votes = np.array([[[3.0]], [[4.0]], [[5.0]], [[6.0]], [[90.0]]])
     assert np.allclose(FixedRule(rule="trimmed_mean", trim=0.3).combine(votes), trimmed_mean(votes, trim=0.3))
     for rule, message in [

@@ -1,4 +1,4 @@
-"""The logarithmic pool: its weights are where the loss is lowest."""
+"""Test that the weights of the logarithmic pool minimise the loss."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from committee.rules import LogPoolRule
 
 
 def drawn_votes(seed, n_members=6, n_rows=200, n_classes=3):
-    """Votes of members that know different amounts, two of which say the same."""
+    """Draw votes of members of different accuracy. The first two members have equal votes."""
     rng = np.random.default_rng(seed)
     y = rng.integers(0, n_classes, n_rows)
     scores = rng.normal(size=(n_members, n_rows, n_classes))
@@ -40,7 +40,7 @@ def test_no_other_weights_have_a_lower_loss(penalty, seed):
             assert loss(tried) >= lowest - 1e-9
 
 
-def test_derivatives_are_those_of_the_loss():
+def test_derivatives_agree_with_finite_differences_of_the_loss():
     votes, y = drawn_votes(0)
     weights = np.random.default_rng(1).random(len(y))
     point = np.random.default_rng(2).random(9)
@@ -53,7 +53,7 @@ def test_derivatives_are_those_of_the_loss():
         np.testing.assert_allclose((above[1] - below[1]) / 2e-5, curvature[place], atol=1e-5)
 
 
-def test_a_number_that_is_not_bounded_may_fall_below_zero():
+def test_a_variable_without_a_bound_may_be_negative():
     def bowl(point):
         return float(((point + 1) ** 2).sum()), 2 * (point + 1), 2 * np.eye(2)
 

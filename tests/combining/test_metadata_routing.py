@@ -1,4 +1,4 @@
-"""Weights of rows on their way to estimators and to those inside, whether or not metadata are routed."""
+"""Test that weights reach estimators and the estimators inside them, with and without metadata routing."""
 
 import numpy as np
 import pytest
@@ -47,9 +47,9 @@ def voting(*members):
 )
 def test_weights_reach_the_members_of_scikit_learns_ensembles(member, routing):
     votes = VotingClassifier([("member", member)]).fit(X, Y, sample_weight=WEIGHTS).predict_proba(X)
-    asked = clone(member)
-    request(asked, "sample_weight")
-    weighted = asked.fit(X, Y, sample_weight=WEIGHTS).predict_proba(X)
+    requesting = clone(member)
+    request(requesting, "sample_weight")
+    weighted = requesting.fit(X, Y, sample_weight=WEIGHTS).predict_proba(X)
     np.testing.assert_allclose(votes, weighted, atol=1e-6)
     assert np.abs(votes - clone(member).fit(X, Y).predict_proba(X)).max() > 1e-3
 
@@ -67,18 +67,18 @@ def test_weights_reach_a_regressor_inside_another(member, routing):
     weighted = VotingRegressor([("member", member)]).fit(X, NUMBERS, sample_weight=WEIGHTS).predict(X)
     plain = VotingRegressor([("member", member)]).fit(X, NUMBERS).predict(X)
     assert np.abs(weighted - plain).max() > 1e-3
-    asked = clone(member)
-    request(asked, "sample_weight")
-    assert reaches(asked, "sample_weight")
+    requesting = clone(member)
+    request(requesting, "sample_weight")
+    assert reaches(requesting, "sample_weight")
 
 
-def test_an_ensemble_of_which_some_take_no_weights_cannot_be_told_any():
+def test_an_ensemble_gets_no_weights_if_one_of_its_members_does_not_accept_them():
     assert arguments(voting(GaussianNB(), KNeighborsClassifier()), "sample_weight", WEIGHTS) == {}
     stacking = StackingClassifier([("bayes", GaussianNB())], final_estimator=KNeighborsClassifier(), cv=2)
     assert arguments(stacking, "sample_weight", WEIGHTS) == {}
 
 
-def test_an_ensemble_can_be_a_meta_learner_and_an_expert_of_weighted_rows(routing):
+def test_an_ensemble_can_be_a_meta_learner_or_an_expert_with_weights(routing):
     ensemble = voting(LogisticRegression())
     votes = RNG.dirichlet([1, 1], size=(2, 60))
     rule = StackingRule(ensemble).fit(votes, Y, sample_weight=WEIGHTS)
@@ -89,7 +89,7 @@ def test_an_ensemble_can_be_a_meta_learner_and_an_expert_of_weighted_rows(routin
 
 
 @pytest.mark.parametrize("name", ["logistic", LogisticRegression()], ids=str)
-def test_weights_reach_a_meta_learner_where_metadata_are_routed(name):
+def test_weights_reach_a_meta_learner_with_metadata_routing(name):
     votes = RNG.dirichlet([1, 1], size=(2, 60))
     plain = StackingRule(name).fit(votes, Y, sample_weight=WEIGHTS).combine(votes)
     with sklearn.config_context(enable_metadata_routing=True):

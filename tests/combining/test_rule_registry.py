@@ -1,4 +1,4 @@
-"""Rules by name, by function and as they are."""
+"""Test that rules can be passed as names, as functions and as objects."""
 
 import numpy as np
 import pytest
@@ -15,11 +15,11 @@ def test_every_name_makes_a_rule(name):
     assert isinstance(rule_named(name), Rule)
 
 
-def test_a_function_of_ours_goes_by_its_name():
+def test_a_fixed_rule_passed_as_a_function_gets_its_name():
     assert as_rule(mean).rule == "mean"
 
 
-def test_a_rule_comes_back_as_it_is():
+def test_a_rule_is_returned_unchanged():
     rule = rule_named("mean")
     assert as_rule(rule) is rule
 
@@ -36,7 +36,7 @@ def test_a_function_of_the_user_is_a_rule_and_its_decision_is_rescaled():
         (Rule, "rule must be the name of a rule"),
     ],
 )
-def test_what_is_no_rule_is_refused(rule, message):
+def test_an_invalid_rule_is_refused(rule, message):
     with pytest.raises(ValueError, match=message):
         as_rule(rule)
 
@@ -44,11 +44,11 @@ def test_what_is_no_rule_is_refused(rule, message):
 @pytest.mark.parametrize(
     ("function", "message"),
     [
-        (lambda votes: votes, r"must decide with the shape \(n_rows, n_outputs\) \(1, 2\). Got \(3, 1, 2\)"),
+        (lambda votes: votes, r"must return the shape \(n_rows, n_outputs\) \(1, 2\). Got \(3, 1, 2\)"),
         (lambda votes: votes[0] - 1, "finite numbers, for classes >= 0"),
         (lambda votes: votes[0] * np.nan, "finite numbers, for classes >= 0"),
     ],
 )
-def test_a_function_that_does_not_decide_is_found_out(function, message):
+def test_a_function_with_an_invalid_decision_is_refused(function, message):
     with pytest.raises(ValueError, match=message):
         as_rule(function).combine(VOTES)

@@ -1,4 +1,4 @@
-"""Stacking on the notes' example, against scikit-learn, and its meta-learners against slow solutions."""
+"""Test stacking against the lecture notes and scikit-learn, and its meta-learners against other solvers."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from committee.combining.meta_learners import likely_weights
 from committee.rules import StackingRule, one_hot
 
-# The notes' three members on seven rows.
+# The votes of three members on seven rows in the lecture notes.
 RANDOM_FOREST = [[0.166, 0.834], [0.802, 0.198], [0.638, 0.362], [0.54, 0.46], [0.096, 0.904], [0.852, 0.148],
                  [0.574, 0.426]]  # fmt: skip
 MLP = [[0.021619, 0.978381], [0.995253, 0.004747], [0.778656, 0.221344], [0.073482, 0.926518],
@@ -45,7 +45,7 @@ def some_numbers(n_members=3, n_rows=40, seed=0):
     return y[None, :, None] + rng.normal(size=(n_members, n_rows, 1)) * [[[0.5]], [[1.0]], [[2.0]]], y
 
 
-def test_the_level_one_table_is_that_of_the_notes():
+def test_the_level_one_table_agrees_with_the_lecture_notes():
     table = StackingRule(drop_redundant=False).level_one(NOTES)
     assert table.shape == (7, 6)
     np.testing.assert_allclose(table[0], [0.166, 0.834, 0.022, 0.978, 0, 1], atol=5e-4)
@@ -55,17 +55,17 @@ def test_the_level_one_table_is_that_of_the_notes():
     )
 
 
-def test_the_meta_learner_of_the_notes_decides_on_a_new_case():
+def test_the_meta_learner_of_the_lecture_notes_decides_on_a_new_case():
     rule = StackingRule(drop_redundant=False).fit(NOTES, NOTES_Y)
     plain = LogisticRegression().fit(np.hstack(NOTES), NOTES_Y)
     np.testing.assert_allclose(rule.combine(NEW_CASE), plain.predict_proba(np.hstack(NEW_CASE)))
 
 
-def test_a_redundant_column_is_that_of_the_first_class():
+def test_the_redundant_columns_are_those_of_the_first_class():
     np.testing.assert_allclose(StackingRule().level_one(NEW_CASE), [[0.89, 0.56, 0.24]])
 
 
-def test_log_odds_and_labels():
+def test_the_level_one_table_can_contain_log_odds_or_labels():
     log_odds = StackingRule(votes="log_odds").level_one(NEW_CASE)
     np.testing.assert_allclose(log_odds, np.log([[0.89 / 0.11, 0.56 / 0.44, 0.24 / 0.76]]))
     np.testing.assert_array_equal(StackingRule(votes="labels").level_one(NEW_CASE), [[1, 1, 0]])
@@ -73,7 +73,7 @@ def test_log_odds_and_labels():
 
 
 @pytest.mark.parametrize(("load", "drop_redundant"), [(load_breast_cancer, True), (load_wine, False)])
-def test_it_decides_as_scikit_learn_does_on_the_same_votes(load, drop_redundant):
+def test_decisions_agree_with_scikit_learn_on_the_same_votes(load, drop_redundant):
     X, y = load(return_X_y=True)
     members = [GaussianNB(), KNeighborsClassifier(), DecisionTreeClassifier(max_depth=3, random_state=0)]
     named = [(str(number), member) for number, member in enumerate(members)]
@@ -86,9 +86,9 @@ def test_it_decides_as_scikit_learn_does_on_the_same_votes(load, drop_redundant)
 
 
 @pytest.mark.parametrize("passthrough", [False, True])
-def test_it_regresses_as_scikit_learn_does(passthrough):
+def test_regression_agrees_with_scikit_learn(passthrough):
     X, y = load_diabetes(return_X_y=True)
-    y /= y.std()  # our ridge regression is in this unit
+    y /= y.std()  # The rule fits ridge regression in this unit.
     members = [Ridge(), KNeighborsRegressor(), DecisionTreeRegressor(max_depth=3, random_state=0)]
     named = [(str(number), member) for number, member in enumerate(members)]
     stacked = StackingRegressor(named, cv=3, passthrough=passthrough).fit(X, y)
@@ -98,7 +98,7 @@ def test_it_regresses_as_scikit_learn_does(passthrough):
     np.testing.assert_allclose(rule.combine(votes, X)[:, 0], stacked.predict(X))
 
 
-def test_convex_weights_of_the_lowest_log_loss():
+def test_convex_weights_minimise_the_log_loss():
     votes, y = some_votes()
     weights = np.random.default_rng(1).uniform(0.5, 2, len(y))
     rule = StackingRule("convex").fit(votes, y, sample_weight=weights)
@@ -116,7 +116,7 @@ def test_convex_weights_of_the_lowest_log_loss():
 
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10_000), st.integers(1, 6), st.integers(1, 30))
-def test_no_member_could_lower_the_log_loss_of_convex_weights(seed, n_members, n_rows):
+def test_more_weight_for_any_member_does_not_lower_the_log_loss(seed, n_members, n_rows):
     votes = np.random.default_rng(seed).uniform(size=(n_rows, n_members)) ** 3
     weights = likely_weights(votes, np.ones(n_rows))
     pull = (votes / (votes @ weights)[:, None]).mean(axis=0)
@@ -125,14 +125,14 @@ def test_no_member_could_lower_the_log_loss_of_convex_weights(seed, n_members, n
     np.testing.assert_allclose(weights.sum(), 1)
 
 
-def test_members_with_equal_votes_have_convex_weights():
+def test_convex_weights_exist_for_members_with_equal_votes():
     votes, y = some_votes(n_members=1)
     rule = StackingRule("convex").fit(np.repeat(votes, 4, axis=0), y)
     np.testing.assert_allclose(rule.combine(np.repeat(votes, 4, axis=0)), votes[0])
 
 
 @pytest.mark.parametrize("name", ["nnls", "convex"])
-def test_least_squares_over_weights_is_solved(name):
+def test_weights_minimise_the_squared_error(name):
     votes, y = some_numbers()
     weights = np.random.default_rng(1).uniform(0.5, 2, len(y))
     rule = StackingRule(name).fit(votes, y, sample_weight=weights)
@@ -148,7 +148,7 @@ def test_least_squares_over_weights_is_solved(name):
     np.testing.assert_allclose(rule.weights_, slow.x, atol=1e-5)
 
 
-def test_multi_response_regression_regresses_each_class_on_the_votes_for_it():
+def test_multi_response_regression_fits_each_class_on_the_votes_for_it():
     votes, y = some_votes(seed=3)
     rule = StackingRule("mlr").fit(votes, y)
     for code in range(3):
@@ -167,7 +167,7 @@ def test_linear_is_least_squares():
 
 
 @pytest.mark.parametrize("name", READY)
-def test_decisions_sum_to_one_and_weight_two_is_the_row_twice(name):
+def test_decisions_sum_to_one_and_integer_weights_are_repetitions(name):
     votes, y = some_votes()
     weights = np.random.default_rng(0).integers(0, 3, len(y))
     rule = StackingRule(name).fit(votes, y, sample_weight=weights)
@@ -179,7 +179,7 @@ def test_decisions_sum_to_one_and_weight_two_is_the_row_twice(name):
 
 
 @pytest.mark.parametrize("name", READY)
-def test_a_class_without_rows_one_row_and_one_member(name):
+def test_a_class_without_rows_one_row_and_one_member_are_supported(name):
     votes, y = some_votes()
     absent = StackingRule(name).fit(votes[:, y < 2], y[y < 2])
     assert absent.combine(votes).shape == (40, 3)
@@ -190,7 +190,7 @@ def test_a_class_without_rows_one_row_and_one_member(name):
 
 
 @pytest.mark.parametrize("name", ["ridge", "linear", "nnls", "convex"])
-def test_a_regression_on_one_row_and_by_one_member(name):
+def test_regression_supports_one_row_and_one_member(name):
     votes, y = some_numbers()
     assert StackingRule(name).fit(votes[:1], y).combine(votes[:1]).shape == (40, 1)
     assert np.isfinite(StackingRule(name).fit(votes[:, :1], y[:1]).combine(votes)).all()
@@ -198,7 +198,7 @@ def test_a_regression_on_one_row_and_by_one_member(name):
 
 @pytest.mark.parametrize("unit", [1e-6, 1e6])
 @pytest.mark.parametrize("passthrough", [False, True])
-def test_ridge_regression_decides_the_same_in_any_unit_of_y(unit, passthrough):
+def test_decisions_of_ridge_regression_do_not_depend_on_the_unit_of_y(unit, passthrough):
     votes, y = some_numbers()
     X = np.random.default_rng(1).normal(size=(len(y), 2))
     rule = StackingRule("ridge", passthrough=passthrough)
@@ -208,7 +208,7 @@ def test_ridge_regression_decides_the_same_in_any_unit_of_y(unit, passthrough):
 
 
 @pytest.mark.parametrize("name", ["linear", "nnls", "convex", "shrunken"])
-def test_a_row_of_weight_three_is_the_row_thrice_in_a_regression(name):
+def test_a_row_of_weight_three_is_equal_to_three_rows_in_regression(name):
     votes, y = some_numbers(n_rows=14)
     weights = np.where(np.arange(14) % 2, 3, 1)
     rows = np.repeat(np.arange(14), weights)
@@ -224,7 +224,7 @@ def test_a_perfect_member_gets_all_the_weight():
         np.testing.assert_allclose(StackingRule(name).fit(votes, y).weights_, [0, 0, 0, 1], atol=1e-6)
 
 
-def test_a_classifier_without_probabilities_decides_by_crisp_votes():
+def test_a_classifier_without_probabilities_makes_crisp_decisions():
     votes, y = some_votes()
     decision = StackingRule(Perceptron()).fit(votes, y).combine(votes)
     assert set(np.unique(decision)) == {0.0, 1.0}
@@ -255,7 +255,7 @@ class TakesNoWeights(ClassifierMixin, BaseEstimator):
         (
             StackingRule(passthrough=True),
             {"X": np.full((40, 1), np.nan)},
-            "^X must be finite: the meta-learner sees its columns. Fill in missing values first.$",
+            "^X must be finite: the meta-learner uses its columns. Fill in missing values first.$",
         ),
         (
             StackingRule(TakesNoWeights()),
@@ -264,14 +264,14 @@ class TakesNoWeights(ClassifierMixin, BaseEstimator):
         ),
     ],
 )
-def test_what_cannot_be_is_refused_in_one_line(rule, arguments, message):
+def test_invalid_parameters_and_arguments_are_refused_in_one_line(rule, arguments, message):
     votes, y = some_votes()
     with pytest.raises(ValueError, match=message) as caught:
         rule.fit(votes, y, **arguments)
     assert "\n" not in str(caught.value)
 
 
-def test_shrunken_weights_sum_to_one_and_are_no_worse_than_convex_ones():
+def test_shrunken_weights_sum_to_one_and_are_better_than_convex_ones():
     rng = np.random.default_rng(0)
     y = rng.normal(size=300)
     shared = rng.normal(size=300)
@@ -279,7 +279,7 @@ def test_shrunken_weights_sum_to_one_and_are_no_worse_than_convex_ones():
     learnt = StackingRule("shrunken").fit(votes[:, :200], y[:200])
     convex = StackingRule("convex").fit(votes[:, :200], y[:200])
     assert learnt.weights_.sum() == pytest.approx(1)
-    # What members err in together is cancelled by a weight below 0.
+    # A negative weight cancels the error that the members share.
     assert learnt.weights_.min() < 0 <= convex.weights_.min()
     shrunken, mixed = (
         np.mean((rule.combine(votes[:, 200:])[:, 0] - y[200:]) ** 2) for rule in (learnt, convex)
@@ -300,7 +300,7 @@ def test_shrunken_weights_sum_to_one_and_are_no_worse_than_convex_ones():
         ),
     ],
 )
-def test_weights_and_groups_reach_a_meta_learner_inside_another(around, routing):
+def test_weights_and_groups_reach_a_meta_learner_inside_another_estimator(around, routing):
     votes, y = some_votes()
     weights, groups = np.random.default_rng(1).uniform(0, 3, 40), np.arange(40) // 4
     alone = StackingRule(LogisticRegression()).fit(votes, y, sample_weight=weights)
@@ -312,7 +312,7 @@ def test_weights_and_groups_reach_a_meta_learner_inside_another(around, routing)
         assert np.abs(without).max() > 0.01
 
 
-def test_equal_weights_need_not_reach_a_meta_learner():
+def test_equal_weights_are_accepted_for_a_meta_learner_without_weights():
     votes, y = some_votes()
     rule = StackingRule(KNeighborsClassifier())
     equal = rule.fit(votes, y, sample_weight=np.full(len(y), 0.1)).combine(votes)
@@ -320,7 +320,7 @@ def test_equal_weights_need_not_reach_a_meta_learner():
 
 
 @pytest.mark.parametrize("routing", [False, True])
-def test_a_meta_learner_that_weights_do_not_reach_is_refused(routing):
+def test_a_meta_learner_that_does_not_get_the_weights_is_refused(routing):
     votes, y = some_votes()
     learner = make_pipeline(StandardScaler(), KNeighborsClassifier())
     with sklearn.config_context(enable_metadata_routing=routing):

@@ -1,4 +1,4 @@
-"""What holds for trained rules on any votes: zeros, ties and rows without any opinion among them."""
+"""Test properties of trained rules on random votes, including zeros, ties and equal votes for all classes."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ from committee.rules import (
     NaiveBayesRule,
 )
 
-# Rules to which twice the weight of all rows makes no difference.
+# Rules that depend only on the ratios of the weights of rows.
 SCALE_FREE = [
     CAWPERule(),
     AccuracyWeightedRule(),
@@ -37,7 +37,7 @@ TRAINED = [*WITHOUT_DRAWS, BayesianCombinationRule(n_draws=20, random_state=0)]
 
 @st.composite
 def honest(draw):
-    """Votes, multiples of an eighth, and classes of up to 8 rows."""
+    """Draw votes, which are multiples of an eighth, and classes of up to 8 rows."""
     n_members, n_rows, n_classes = draw(st.tuples(st.integers(1, 5), st.integers(1, 8), st.integers(2, 4)))
     eighths = st.integers(0, 8).map(lambda n: n / 8)
     votes = draw(arrays(np.float64, (n_members, n_rows, n_classes), elements=eighths))
@@ -47,7 +47,7 @@ def honest(draw):
 @pytest.mark.parametrize("rule", TRAINED, ids=repr)
 @settings(max_examples=15)
 @given(data=honest())
-def test_decisions_are_shares_of_one(rule, data):
+def test_decisions_sum_to_one(rule, data):
     votes, y = data
     decision = rule.fit(votes, y).combine(votes)
     assert (decision >= 0).all()
@@ -72,7 +72,7 @@ def test_the_order_of_members_and_rows_changes_nothing(rule, data, draw):
 @given(data=honest(), scale=st.sampled_from([1e-6, 0.1, 3.0, 1e6]))
 def test_only_the_ratios_of_row_weights_matter(rule, data, scale):
     votes, y = data
-    weights = np.arange(len(y)) + 0.5  # no integers, which say how often a row stands there
+    weights = np.arange(len(y)) + 0.5  # Integers would be repetitions of rows.
     decision = rule.fit(votes, y, sample_weight=weights).combine(votes)
     scaled = rule.fit(votes, y, sample_weight=scale * weights).combine(votes)
     np.testing.assert_allclose(scaled, decision, atol=1e-9)

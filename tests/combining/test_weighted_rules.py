@@ -1,4 +1,4 @@
-"""Weights of members from honest votes, on the worked example of the lecture notes and in general."""
+"""Test weighted rules on a worked example of the lecture notes and on random votes."""
 
 import math
 
@@ -11,7 +11,7 @@ from sklearn.metrics import accuracy_score, balanced_accuracy_score, mean_square
 from committee.combining.weighted_rules import AccuracyWeightedRule, CAWPERule
 from committee.rules import majority, mean, one_hot, rule_named
 
-# Five members that are right on 16, 10, 15, 12 and 18 of 20 rows, and their votes on a new row.
+# Five members that are correct on 16, 10, 15, 12 and 18 of 20 rows, and their votes on a new row.
 ACCURACIES = [0.8, 0.5, 0.75, 0.6, 0.9]
 NEW = np.array([[0.48, 0.52], [0.3, 0.7], [0.3, 0.7], [0.7, 0.3], [0.9, 0.1]])[:, np.newaxis]
 Y = np.arange(20) % 2
@@ -19,7 +19,7 @@ HONEST = one_hot([np.where(np.arange(20) < 20 * accuracy, Y, 1 - Y) for accuracy
 
 
 def some_honest():
-    """Votes and y of up to 5 members on up to 12 rows of 3 classes."""
+    """Draw votes of up to 5 members and y, for up to 12 rows of 3 classes."""
     seeds = st.tuples(st.integers(1, 5), st.integers(1, 12), st.integers(0, 10**6))
 
     def draw(args):
@@ -30,7 +30,7 @@ def some_honest():
     return seeds.map(draw)
 
 
-def test_majority_of_the_notes():
+def test_the_majority_agrees_with_the_lecture_notes():
     np.testing.assert_allclose(5 * majority(NEW), [[2, 3]])
 
 
@@ -43,7 +43,7 @@ def test_majority_of_the_notes():
         (CAWPERule(), 4, False, [0.99, 0.58], [0.63, 0.37]),
     ],
 )
-def test_weighting_schemes_of_the_notes(rule, power, crisp, support, share):
+def test_weighted_rules_agree_with_the_lecture_notes(rule, power, crisp, support, share):
     rule.fit(HONEST, Y)
     np.testing.assert_allclose(rule.scores_, ACCURACIES)
     np.testing.assert_allclose(rule.combine(NEW), [share], atol=0.005)
@@ -51,14 +51,14 @@ def test_weighting_schemes_of_the_notes(rule, power, crisp, support, share):
     np.testing.assert_allclose((rule.scores_**power) @ votes[:, 0], support, atol=0.006)
 
 
-def test_the_weighted_rules_by_name_are_weighed_by_accuracy():
+def test_named_weighted_rules_weigh_by_accuracy():
     assert rule_named("weighted_majority").fit(HONEST, Y).combine(NEW)[0, 0] == pytest.approx(1.5 / 3.55)
     assert rule_named("weighted_mean").fit(HONEST, Y).combine(NEW)[0, 0] == pytest.approx(1.989 / 3.55)
 
 
 @settings(max_examples=50)
 @given(some_honest(), st.integers(0, 10**6))
-def test_scores_are_those_of_scikit_learn(honest, seed):
+def test_scores_agree_with_scikit_learn(honest, seed):
     votes, y = honest
     weights = np.random.default_rng(seed).integers(0, 3, len(y)) + (np.arange(len(y)) == 0)
     labels = votes.argmax(axis=2)
@@ -75,7 +75,7 @@ def test_scores_are_those_of_scikit_learn(honest, seed):
     np.testing.assert_allclose(rule.scores_, expected)
 
 
-def test_balanced_accuracy_is_scikit_learns():
+def test_balanced_accuracy_agrees_with_scikit_learn():
     rng = np.random.default_rng(0)
     votes, y = rng.dirichlet([1, 1, 1], size=(4, 60)), rng.integers(0, 3, 60)
     rule = AccuracyWeightedRule(score="balanced_accuracy").fit(votes, y)
@@ -88,7 +88,7 @@ def test_balanced_accuracy_is_scikit_learns():
     np.testing.assert_allclose(rule.scores_, expected)
 
 
-def test_accuracy_per_class_is_that_of_telling_it_from_the_rest():
+def test_accuracy_per_class_is_that_of_the_class_against_all_others():
     rng = np.random.default_rng(0)
     votes, y = rng.dirichlet([1, 1, 1], size=(4, 60)), rng.integers(0, 3, 60)
     rule = AccuracyWeightedRule(per_class=True).fit(votes, y)
@@ -98,13 +98,13 @@ def test_accuracy_per_class_is_that_of_telling_it_from_the_rest():
     np.testing.assert_allclose(rule.combine(votes), support / support.sum(axis=1, keepdims=True))
 
 
-def test_log_odds_are_zero_at_chance_and_finite_for_a_member_that_is_always_right():
+def test_log_odds_are_zero_at_chance_and_finite_for_a_member_that_is_always_correct():
     labels = [Y, 1 - Y, np.zeros(20, dtype=int), np.where(np.arange(20) < 15, Y, 1 - Y)]
     rule = AccuracyWeightedRule(of="labels", score="log_odds").fit(one_hot(labels, 2), Y)
     np.testing.assert_allclose(rule.scores_, [math.log(19.5 / 0.5), 0, 0, math.log(3)], atol=1e-12)
 
 
-def test_a_row_of_weight_two_is_the_row_twice_to_log_odds():
+def test_log_odds_treat_a_row_of_weight_two_as_two_rows():
     labels = one_hot([Y, np.where(np.arange(20) < 15, Y, 1 - Y)], 2)
     weights = 1 + np.arange(20) % 2
     rows = np.repeat(np.arange(20), weights)
@@ -126,7 +126,7 @@ def test_inverse_loss_is_one_divided_by_the_brier_score():
     np.testing.assert_allclose(crisp.weights_, (1 / np.array(errors)) / sum(1 / np.array(errors)))
 
 
-def test_a_regression_is_weighed_by_one_divided_by_the_squared_error():
+def test_members_of_a_regression_are_weighed_by_one_divided_by_the_squared_error():
     rng = np.random.default_rng(0)
     y = rng.normal(size=30)
     votes = (y + rng.normal(size=(3, 30)) * [[1], [2], [3]])[:, :, np.newaxis]
@@ -136,7 +136,7 @@ def test_a_regression_is_weighed_by_one_divided_by_the_squared_error():
     np.testing.assert_allclose(rule.combine(votes), mean(votes, inverse))
 
 
-def test_a_member_without_errors_decides_a_regression_alone():
+def test_a_member_without_errors_gets_all_the_weight_in_regression():
     rule = AccuracyWeightedRule().fit([[[1.0], [2.0]], [[1.0], [3.0]]], [1.0, 2.0])
     np.testing.assert_allclose(rule.weights_, [1, 0], atol=1e-8)
     both = AccuracyWeightedRule().fit([[[1.0], [2.0]], [[1.0], [2.0]]], [1.0, 2.0])
@@ -144,14 +144,14 @@ def test_a_member_without_errors_decides_a_regression_alone():
 
 
 @pytest.mark.parametrize("parameters", [{"score": "accuracy"}, {"per_class": True}])
-def test_scores_of_classes_are_refused_for_a_regression(parameters):
+def test_scores_for_classes_are_refused_for_regression(parameters):
     with pytest.raises(ValueError, match=r"needs votes for classes\. For a regression use"):
         AccuracyWeightedRule(**parameters).fit([[[1.0]]], [1.0])
 
 
 @settings(max_examples=50)
 @given(some_honest())
-def test_an_exponent_of_zero_is_the_mean_and_a_large_one_leaves_the_best(honest):
+def test_an_exponent_of_zero_is_the_mean_and_a_large_one_selects_the_best(honest):
     votes, y = honest
     np.testing.assert_allclose(CAWPERule(alpha=0).fit(votes, y).combine(votes), mean(votes))
     rule = CAWPERule(alpha=1e6).fit(votes, y)
@@ -159,7 +159,7 @@ def test_an_exponent_of_zero_is_the_mean_and_a_large_one_leaves_the_best(honest)
     np.testing.assert_allclose(rule.combine(votes), mean(votes, best), atol=1e-9)
 
 
-def test_members_that_are_always_wrong_have_the_same_say():
+def test_members_that_are_always_wrong_get_equal_weights():
     wrong = one_hot([1 - Y, 1 - Y], 2)
     for rule in (CAWPERule(), AccuracyWeightedRule(), AccuracyWeightedRule(of="labels", score="log_odds")):
         np.testing.assert_allclose(rule.fit(wrong, Y).weights_, [0.5, 0.5])

@@ -1,4 +1,4 @@
-"""Kappa and error of pairs, margins, what an oracle could reach, and errors by the number of members."""
+"""Test kappa-error points, margins, oracle accuracy, and error curves."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ Y = rng.integers(3, size=40)
 PROBABILITIES = rng.dirichlet([1.0, 1.0, 1.0], (5, 40))
 
 
-def test_points_are_kappa_and_the_mean_error_of_each_pair():
+def test_kappa_error_points_are_the_kappa_and_mean_error_of_each_pair():
     points = kappa_error(LABELS, Y)
     assert len(points.kappa) == 10
     errors = [1 - accuracy_score(Y, labels) for labels in LABELS]
@@ -35,7 +35,7 @@ def test_points_are_kappa_and_the_mean_error_of_each_pair():
         assert error == pytest.approx((errors[first] + errors[second]) / 2)
 
 
-def test_points_know_weights():
+def test_kappa_error_points_use_row_weights():
     weights = rng.integers(0, 3, 40)
     rows = np.repeat(np.arange(40), weights)
     weighed, repeated = kappa_error(LABELS, Y, sample_weight=weights), kappa_error(LABELS[:, rows], Y[rows])
@@ -53,7 +53,7 @@ def test_margins_by_hand():
 
 
 @given(st.integers(0, 10_000))
-def test_a_positive_margin_is_a_right_decision(seed):
+def test_the_margin_is_positive_if_the_decision_is_right(seed):
     draw = np.random.default_rng(seed)
     votes, y = one_hot(draw.integers(3, size=(4, 6)), 3), draw.integers(3, size=6)
     found = margins(votes, y)
@@ -63,7 +63,7 @@ def test_a_positive_margin_is_a_right_decision(seed):
     assert (decided[found < -1e-12] != y[found < -1e-12]).all()
 
 
-def test_an_oracle_is_right_if_anybody_is():
+def test_the_oracle_is_right_if_at_least_one_member_is():
     assert oracle_accuracy([[1, 0, 0], [0, 1, 0]], [1, 1, 1]) == pytest.approx(2 / 3)
     assert oracle_accuracy([[1, 0, 0], [0, 1, 0]], [1, 1, 1], sample_weight=[1, 1, 2]) == 0.5
     best = 1 - min(score(Y, one_hot(LABELS, 3)))
@@ -71,18 +71,18 @@ def test_an_oracle_is_right_if_anybody_is():
 
 
 @pytest.mark.parametrize(("rule", "function"), [("mean", mean), ("majority", majority), (borda, borda)])
-def test_the_curve_is_the_score_of_the_first_members(rule, function):
+def test_the_error_curve_contains_the_scores_of_the_first_members(rule, function):
     curve = error_curve(PROBABILITIES, Y, rule=rule, scoring="neg_brier_score", n_orders=4, random_state=0)
     expected = [score(Y, function(PROBABILITIES[:size]), scoring="neg_brier_score") for size in range(1, 6)]
     np.testing.assert_allclose(curve.in_order, expected)
-    # One member is any of them on average over all orders; all of them are all in any order.
+    # The committee of all members does not depend on their order.
     assert curve.mean[-1] == pytest.approx(expected[-1])
     assert curve.deviation[-1] == pytest.approx(0, abs=1e-12)
     again = error_curve(PROBABILITIES, Y, rule=rule, scoring="neg_brier_score", n_orders=4, random_state=0)
     np.testing.assert_array_equal(curve.mean, again.mean)
 
 
-def test_the_curve_of_numbers_falls_on_average():
+def test_the_mean_error_curve_for_numbers_decreases():
     y = rng.normal(size=50)
     votes = y + rng.normal(size=(6, 50))
     curve = error_curve(votes, y, n_orders=30, random_state=0)
@@ -90,7 +90,7 @@ def test_the_curve_of_numbers_falls_on_average():
     assert curve.scoring == "RMSE"
 
 
-def test_labels_are_found_among_the_classes():
+def test_y_may_have_labels_if_classes_is_passed():
     classes = np.array(["c", "a", "b"])
     given = PROBABILITIES, classes[Y]
     np.testing.assert_array_equal(margins(*given, classes=classes), margins(PROBABILITIES, Y))
@@ -107,8 +107,8 @@ def test_labels_are_found_among_the_classes():
     assert forecast == majority_vote_forecast(PROBABILITIES, Y)
 
 
-def test_bad_input_is_told_in_one_line():
-    with pytest.raises(ValueError, match="rule must need no fit, as mean or majority"):
+def test_invalid_input_raises_an_error():
+    with pytest.raises(ValueError, match="rule must need no fit, such as mean or majority"):
         error_curve(PROBABILITIES, Y, rule="cawpe")
     numbers = np.array([[1.5, 2.5], [0.5, 3.0]])
     with pytest.raises(ValueError, match="majority decides on classes"):

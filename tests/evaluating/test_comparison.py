@@ -21,7 +21,7 @@ def losses_of(seed, n_tables=20, n_learners=5):
     return np.random.default_rng(seed).normal(np.arange(n_learners) / 3, size=(n_tables, n_learners))
 
 
-def test_demsars_example_has_his_ranks_statistics_and_critical_difference(demsar):
+def test_demsars_example_has_the_published_ranks_statistics_and_critical_difference(demsar):
     assert demsar.mean_ranks.round(3).tolist() == [3.143, 2.0, 2.893, 1.964]
     found = demsar.friedman()
     assert round(found.statistic, 2) == 9.28
@@ -39,7 +39,7 @@ def test_at_ten_percent_demsar_distinguishes_c45_from_the_two_with_m(demsar):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_p_values_of_pairs_are_those_of_scikit_posthocs(seed):
+def test_p_values_of_pairs_equal_those_of_scikit_posthocs(seed):
     losses = losses_of(seed)
     np.testing.assert_allclose(
         significance_tests.nemenyi(losses), scikit_posthocs.posthoc_nemenyi_friedman(losses)
@@ -49,7 +49,7 @@ def test_p_values_of_pairs_are_those_of_scikit_posthocs(seed):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_without_ties_and_of_two_learners_the_tests_are_scipys(seed):
+def test_without_ties_or_for_two_learners_results_equal_those_of_scipy(seed):
     losses = losses_of(seed)
     statistic, p_value = stats.friedmanchisquare(*losses.T)
     found = significance_tests.friedman(losses)
@@ -69,7 +69,7 @@ def test_tables_that_agree_on_all_ranks_have_an_infinite_f():
     assert found.statistic == 10.0 and found.f_statistic == np.inf and found.f_p_value == 0.0
 
 
-def test_more_is_better_turns_the_ranks_around(demsar):
+def test_more_is_better_reverses_the_ranks(demsar):
     worse = Comparison.of(demsar.scores, LEARNERS)
     np.testing.assert_allclose(worse.mean_ranks, 5 - demsar.mean_ranks)
 
@@ -103,7 +103,7 @@ def test_cliques_are_maximal_and_cover_every_pair_without_a_significant_differen
 
 
 def test_a_clique_that_contradicts_the_ranks_is_reported_with_the_skipped_learners():
-    # b is always a little worse than a; c is mostly worse than both, and much better where it is better.
+    # b is always slightly worse than a. c is mostly worse than both, but much better on some tables.
     a = np.linspace(0.1, 0.4, 20)
     b = a + np.linspace(0.01, 0.02, 20)
     c = a + np.where(np.arange(20) % 4, 0.1, -0.5) * np.linspace(1, 1.2, 20)
@@ -128,7 +128,8 @@ def test_the_bayesian_test_distinguishes_better_and_equal_learners():
 
 
 def test_one_table_outweighs_the_pseudo_table_with_the_probability_of_its_prior():
-    # The pseudo-table's share is Beta(1/2, 1), and wins if its square is above 1/2: not in 0.5 ** 0.25.
+    # The share of the pseudo-table follows Beta(1/2, 1). It wins if the square of its share exceeds 1/2. The
+    # probability of this is 1 - 0.5 ** 0.25.
     found = significance_tests.bayesian_signed_rank(np.array([0.3]), np.array([0.2]), rope=0.01)
     assert found.first == 0.0
     np.testing.assert_allclose([found.equal, found.second], [0.1591, 0.8409], atol=0.01)
@@ -144,7 +145,7 @@ def test_the_corrected_t_increases_the_variance_by_the_share_of_test_rows():
     np.testing.assert_allclose(corrected.statistic, plain.statistic * np.sqrt(0.1 / 1.1))
 
 
-def test_resamples_without_any_difference_have_the_p_value_one():
+def test_resamples_without_any_difference_have_the_p_value_1():
     found = significance_tests.corrected_resampled_t(np.ones(5), np.ones(5), 1.0)
     assert (found.statistic, found.p_value) == (0.0, 1.0)
 
@@ -152,22 +153,22 @@ def test_resamples_without_any_difference_have_the_p_value_one():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: Comparison.of([[1.0, 2.0]], "ab").friedman(), "two learners.*There are 2 and 1"),
+        (lambda: Comparison.of([[1.0, 2.0]], "ab").friedman(), "two learners.*Got 2 and 1"),
         (lambda: Comparison.of([[1.0, 2.0]], "abc"), "a column for each of the 3 learners"),
         (lambda: Comparison.of([[1.0, np.nan]], "ab"), "must be finite numbers"),
-        (lambda: Comparison.of([[1.0, 2.0]], "aa"), "Two learners of a comparison are named 'a'. Give each"),
+        (lambda: Comparison.of([[1.0, 2.0]], "aa"), "Two learners of a comparison are named 'a'. Pass uni"),
         (lambda: Comparison.of([[1.0, 2.0]], "ab").only("bb"), "Two learners of a comparison are named 'b'"),
         (lambda: Comparison.of([[1.0, 2.0]], "ab").place("c"), "no learner 'c'. There are a, b"),
         (lambda: Comparison.of([[1.0, 2.0]] * 3, "ab").nemenyi(alpha=5), "alpha must be a number between"),
         (lambda: Comparison.of([[1.0, 2.0]] * 3, "ab").bayesian("a", "b", rope=-1), "rope must be"),
     ],
 )
-def test_a_comparison_of_bad_input_raises(call, message):
+def test_a_comparison_of_invalid_input_raises_an_error(call, message):
     with pytest.raises(ValueError, match=message):
         call()
 
 
-def test_scores_without_resamples_have_no_resampled_t():
+def test_the_resampled_t_test_without_resamples_raises_an_error():
     compared = Comparison.of([[0.1, 0.2], [0.3, 0.3]], ["a", "b"])
     with pytest.raises(ValueError, match="test needs the scores of resamples"):
         compared.resampled_t("a", "b")

@@ -1,4 +1,4 @@
-"""Measures of diversity: on the tables of Kuncheva and Whitaker 2003 by hand, and in their limits."""
+"""Test measures of diversity: examples of Kuncheva and Whitaker 2003 by hand, limits and invariants."""
 
 import numpy as np
 import pytest
@@ -14,9 +14,10 @@ ALL = [name for name in diversity.__all__ if name not in ("average", "summary", 
 PAIRS = ["q_statistic", "correlation", "disagreement", "double_fault"]
 TOGETHER = [name for name in ALL if name not in PAIRS]
 
-# Three members of accuracy 0.6 on ten rows, as in Kuncheva and Whitaker: who is right about each row.
-SUCCESS = ["110", "110", "110", "101", "101", "101", "011", "011", "011", "000"]  # the majority is right on 9
-FAILURE = ["111", "111", "111", "111", "100", "100", "010", "010", "001", "001"]  # and here on 4
+# Three members of accuracy 0.6 on ten rows, from Kuncheva and Whitaker. 1 means that the member is right.
+# The majority is right on 9 rows of SUCCESS and on 4 rows of FAILURE.
+SUCCESS = ["110", "110", "110", "101", "101", "101", "011", "011", "011", "000"]
+FAILURE = ["111", "111", "111", "111", "100", "100", "010", "010", "001", "001"]
 IDENTICAL = ["111"] * 6 + ["000"] * 4
 
 
@@ -25,7 +26,7 @@ def rights(rows):
 
 
 def committees(n_classes=3, most_members=5):
-    """Labels of members, the truth and small whole weights."""
+    """Generate labels of members, y and small integer weights."""
 
     def of_shape(shape):
         n_members, n_rows = shape
@@ -46,7 +47,7 @@ def same(left, right):
 @pytest.mark.parametrize(
     ("rows", "expected"),
     [
-        # Of each pair of SUCCESS, N11, N10, N01, N00 are 3, 3, 3, 1; of FAILURE, 4, 2, 2, 2.
+        # N11, N10, N01 and N00 are 3, 3, 3 and 1 for each pair of SUCCESS, and 4, 2, 2 and 2 for FAILURE.
         (
             SUCCESS,
             {
@@ -94,14 +95,14 @@ def same(left, right):
         ),
     ],
 )
-def test_measures_are_those_by_hand(rows, expected):
+def test_measures_equal_those_computed_by_hand(rows, expected):
     found = diversity.summary(rights(rows), np.ones(10, dtype=int))
-    # With right and wrong as labels, kappa is that of Kuncheva and Whitaker; all accuracies are 0.6.
+    # All accuracies are 0.6. So with right and wrong as labels, kappa equals the interrater agreement.
     assert found.pop("kappa") == pytest.approx(expected["interrater_agreement"])
     assert found == pytest.approx(expected)
 
 
-def test_a_pair_by_hand():
+def test_measures_of_a_pair_by_hand():
     # N11 = 4, N10 = 3, N01 = 2, N00 = 1.
     votes = np.repeat([[1, 1, 0, 0], [1, 0, 1, 0]], [4, 3, 2, 1], axis=1)
     truth = np.ones(10, dtype=int)
@@ -113,19 +114,19 @@ def test_a_pair_by_hand():
 
 
 @given(committees())
-def test_kappa_is_that_of_scikit_learn(case):
+def test_kappa_equals_that_of_scikit_learn(case):
     labels, _, weights = case
     found = diversity.kappa(labels, sample_weight=weights)
     for first, second in np.ndindex(found.shape):
         if len(np.unique(labels[[first, second]])) > 1:
-            theirs = cohen_kappa_score(labels[first], labels[second], sample_weight=weights)
-            assert found[first, second] == pytest.approx(theirs)
+            expected = cohen_kappa_score(labels[first], labels[second], sample_weight=weights)
+            assert found[first, second] == pytest.approx(expected)
         else:
             assert np.isnan(found[first, second])
 
 
 @given(committees())
-def test_measures_stay_within_their_limits(case):
+def test_measures_are_within_their_limits(case):
     labels, y, weights = case
     n_members = len(labels)
     accuracy = np.average((labels == y).mean(axis=0), weights=weights)
@@ -148,21 +149,21 @@ def test_measures_stay_within_their_limits(case):
 
 
 @given(committees())
-def test_measures_hang_together_as_kuncheva_and_whitaker_prove(case):
+def test_measures_are_related_as_kuncheva_and_whitaker_prove(case):
     labels, y, weights = case
     found = diversity.summary(labels, y, sample_weight=weights)
     n_members = len(labels)
     accuracy = np.average((labels == y).mean(axis=0), weights=weights)
     chance = accuracy * (1 - accuracy)
     same(found["kohavi_wolpert"], (n_members - 1) / (2 * n_members) * found["disagreement"])
-    # What members differ by and what rows differ by is all the variance of right and wrong.
+    # The variance of being right is the sum of the variance over rows and the variance over members.
     same(found["difficulty"] + found["kohavi_wolpert"], chance)
     if chance > 1e-9:
         same(found["interrater_agreement"], 1 - found["disagreement"] / (2 * chance))
 
 
 @given(committees())
-def test_q_has_the_sign_of_the_correlation_and_is_not_nearer_to_zero(case):
+def test_q_has_the_sign_of_the_correlation_and_at_least_its_absolute_value(case):
     labels, y, weights = case
     q = diversity.q_statistic(labels, y, sample_weight=weights)
     correlation = diversity.correlation(labels, y, sample_weight=weights)
@@ -173,7 +174,7 @@ def test_q_has_the_sign_of_the_correlation_and_is_not_nearer_to_zero(case):
 
 @settings(max_examples=50)
 @given(committees(), st.randoms(use_true_random=False))
-def test_the_order_of_members_rows_and_classes_changes_nothing(case, shuffling):
+def test_measures_do_not_depend_on_the_order_of_members_rows_and_classes(case, shuffling):
     labels, y, weights = case
     members, rows, classes = (list(range(n)) for n in (*labels.shape, 3))
     for each in (members, rows, classes):
@@ -187,7 +188,7 @@ def test_the_order_of_members_rows_and_classes_changes_nothing(case, shuffling):
 
 @settings(max_examples=50)
 @given(committees())
-def test_a_row_of_weight_two_is_the_row_twice(case):
+def test_integer_weights_equal_repetitions_of_rows(case):
     labels, y, weights = case
     rows = np.repeat(np.arange(len(y)), weights)
     weighed = diversity.summary(labels, y, sample_weight=weights)
@@ -196,7 +197,7 @@ def test_a_row_of_weight_two_is_the_row_twice(case):
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_probabilities_count_as_the_class_of_the_highest(name):
+def test_probabilities_count_as_votes_for_the_most_probable_class(name):
     labels = np.random.default_rng(0).integers(3, size=(4, 20))
     y = np.random.default_rng(1).integers(3, size=20)
     measure = getattr(diversity, name)
@@ -204,7 +205,7 @@ def test_probabilities_count_as_the_class_of_the_highest(name):
 
 
 @pytest.mark.parametrize("name", [*ALL, "summary"])
-def test_labels_are_found_among_the_classes(name):
+def test_y_may_have_labels_if_classes_is_passed(name):
     votes = np.random.default_rng(0).dirichlet([1, 1, 1], (4, 20))
     y = np.random.default_rng(1).integers(3, size=20)
     measure, classes = getattr(diversity, name), np.array(["c", "a", "b"])
@@ -219,7 +220,7 @@ def test_measures_of_pairs_are_symmetric(name):
     np.testing.assert_array_equal(matrix, matrix.T)
 
 
-def test_members_that_are_wrong_about_different_rows_are_as_diverse_as_can_be():
+def test_members_that_are_wrong_on_different_rows_have_the_highest_diversity():
     votes = [[0, 1, 1], [1, 0, 1], [1, 1, 0]]
     found = diversity.summary(votes, [1, 1, 1])
     assert found["q_statistic"] == -1
@@ -227,7 +228,7 @@ def test_members_that_are_wrong_about_different_rows_are_as_diverse_as_can_be():
     assert found["difficulty"] == found["double_fault"] == 0
 
 
-def test_what_cannot_be_told_is_nan_and_left_out_of_the_average():
+def test_undefined_values_are_nan_and_ignored_in_the_average():
     found = diversity.summary([[1, 1], [1, 1]], [1, 1])
     unknown = {name for name, value in found.items() if np.isnan(value)}
     assert unknown == {"q_statistic", "correlation", "kappa", "interrater_agreement", "generalised_diversity"}
@@ -249,7 +250,7 @@ def test_what_cannot_be_told_is_nan_and_left_out_of_the_average():
         ),
     ],
 )
-def test_bad_votes_are_told_in_one_line(arguments, message):
+def test_invalid_votes_raise_an_error(arguments, message):
     with pytest.raises(ValueError, match=message):
         diversity.entropy(*arguments)
 
@@ -264,7 +265,7 @@ def test_bad_votes_are_told_in_one_line(arguments, message):
         ([[0.0, 1.0], [0.0, np.nan]], "The vote of member 1 on row 1 is NaN"),
     ],
 )
-def test_bad_labels_are_told_in_one_line(votes, message):
+def test_invalid_labels_raise_an_error(votes, message):
     with pytest.raises(ValueError, match=message):
         diversity.kappa(votes)
 

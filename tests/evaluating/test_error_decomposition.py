@@ -1,4 +1,4 @@
-"""The error of a committee in parts: by hand, the notes' bound and limit, and what holds for all votes."""
+"""Test error decompositions: results by hand, the bound and limit of the lecture notes, and invariants."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,10 @@ every_loss = pytest.mark.parametrize(("loss", "rule"), [*LOSSES, ("error", "mean
 
 
 def mean_loss(decision, y, loss, sample_weight=None):
-    """The loss of a decision by its score, which for the Brier score of two classes is half of the loss."""
+    """Return the loss of a decision, computed from its score.
+
+    For two classes, the Brier score is half of the Brier loss.
+    """
     if loss == "error":
         return 1 - score(y, decision, scoring="accuracy", sample_weight=sample_weight)
     both_classes = loss == "brier" and decision.shape[-1] == 2
@@ -47,8 +50,8 @@ def class_votes():
     )
 
 
-def test_numbers_by_hand():
-    # Errors of -1 and 1.5, and of 1 and -0.5; their mean is 0 and 0.5.
+def test_decomposition_of_two_numbers_by_hand():
+    # The errors of the members are (-1, 1.5) and (1, -0.5). Their mean is (0, 0.5).
     found = decompose([[1.0, 4.0], [3.0, 2.0]], [2.0, 2.5])
     assert (found.loss, found.rule, found.n_members) == ("squared_error", "mean", 2)
     assert found.e_av == found.bound == (1 + 2.25 + 1 + 0.25) / 4
@@ -59,8 +62,8 @@ def test_numbers_by_hand():
     assert found.good_diversity is found.bad_diversity is None
 
 
-def test_two_classes_by_hand():
-    # Votes for class 1 of three members on four rows, all of class 1.
+def test_decomposition_of_two_classes_by_hand():
+    # Three members vote on four rows of class 1.
     found = decompose([[1, 1, 0, 0], [1, 0, 1, 0], [1, 1, 0, 0]], [1, 1, 1, 1])
     assert found.e_av == pytest.approx((0 + 1 + 2 + 3) / 12)
     assert found.e_com == 0.5
@@ -71,7 +74,7 @@ def test_two_classes_by_hand():
     assert found.limit == pytest.approx(1 - majority_vote_accuracy(3, 0.5))
 
 
-def test_uncorrelated_errors_of_mean_zero_reach_the_limit_of_the_notes():
+def test_uncorrelated_errors_of_mean_zero_reach_the_limit_of_the_lecture_notes():
     # The columns of a Hadamard matrix are orthogonal to each other and to a constant.
     errors = np.array([[1, -1, 1, -1], [1, 1, -1, -1], [1, -1, -1, 1]]) * [[1.0], [2.0], [3.0]]
     truth = np.array([5.0, -1.0, 0.0, 2.0])
@@ -81,7 +84,7 @@ def test_uncorrelated_errors_of_mean_zero_reach_the_limit_of_the_notes():
     assert found.correlation == pytest.approx(0, abs=1e-12)
 
 
-def test_members_that_are_one_gain_nothing():
+def test_identical_members_have_no_ambiguity():
     votes = np.tile([[1.0, 3.0, -2.0]], (4, 1))
     found = decompose(votes, [0.0, 0.0, 0.0])
     assert found.e_com == pytest.approx(found.e_av)
@@ -90,15 +93,13 @@ def test_members_that_are_one_gain_nothing():
 
 
 @given(number_votes())
-def test_the_error_of_a_committee_of_numbers_is_that_of_its_members_less_the_ambiguity(case):
+def test_for_numbers_the_committee_error_is_the_mean_error_minus_the_ambiguity(case):
     votes, y = case
     found = decompose(votes, y)
     assert found.e_com == pytest.approx(found.e_av - found.ambiguity, abs=1e-9)
     assert found.e_com <= found.e_av + 1e-9
     assert found.ambiguity >= 0
     assert found.e_com == pytest.approx(mean_loss(votes.mean(axis=0), y, "squared_error"), abs=1e-9)
-    # The average error is that of the members, and the committee cannot be better than its best limit by luck
-    # alone: with one member there is nothing to gain.
     of_members = [mean_loss(vote, y, "squared_error") for vote in votes]
     assert found.e_av == pytest.approx(np.mean(of_members), abs=1e-9)
     if len(votes) == 1:
@@ -107,7 +108,7 @@ def test_the_error_of_a_committee_of_numbers_is_that_of_its_members_less_the_amb
 
 @every_loss
 @given(class_votes())
-def test_the_error_of_a_committee_of_classes_is_that_of_its_members_less_the_ambiguity(loss, rule, case):
+def test_for_classes_the_committee_error_is_the_mean_error_minus_the_ambiguity(loss, rule, case):
     votes, y, weights, rows = case
     found = decompose(votes, y, loss, rule=rule, weights=weights, sample_weight=rows)
     assert found.e_com == pytest.approx(found.e_av - found.ambiguity, abs=1e-9)
@@ -122,7 +123,7 @@ def test_the_error_of_a_committee_of_classes_is_that_of_its_members_less_the_amb
 
 
 @given(class_votes(), st.randoms(use_true_random=False))
-def test_the_ambiguity_of_the_geometric_mean_does_not_depend_on_the_answers(case, shuffling):
+def test_the_ambiguity_of_the_geometric_mean_does_not_depend_on_y(case, shuffling):
     votes, y, _, _ = case
     others = [shuffling.randrange(votes.shape[2]) for _ in y]
     first, second = decompose(votes, y, "log_loss"), decompose(votes, others, "log_loss")
@@ -130,7 +131,7 @@ def test_the_ambiguity_of_the_geometric_mean_does_not_depend_on_the_answers(case
 
 
 @given(class_votes())
-def test_the_ambiguity_of_the_geometric_mean_is_the_mean_divergence_from_it(case):
+def test_the_ambiguity_of_the_geometric_mean_is_the_mean_divergence_of_the_members(case):
     votes, y, weights, _ = case
     votes = votes / votes.sum(axis=2, keepdims=True)
     together = geometric_mean(votes, weights)
@@ -140,7 +141,7 @@ def test_the_ambiguity_of_the_geometric_mean_is_the_mean_divergence_from_it(case
 
 
 @given(class_votes())
-def test_good_and_bad_diversity_are_votes_against_the_decision_of_two_classes(case):
+def test_for_two_classes_good_and_bad_diversity_are_votes_against_the_decision(case):
     votes, y, _, _ = case
     votes, y = votes[:, :, :2], np.minimum(y, 1)
     found = decompose(votes, y)
@@ -152,7 +153,7 @@ def test_good_and_bad_diversity_are_votes_against_the_decision_of_two_classes(ca
 
 
 @given(class_votes())
-def test_a_weight_of_two_is_the_row_or_the_member_twice(case):
+def test_integer_weights_equal_repetitions_of_rows_and_members(case):
     votes, y, weights, rows = case
     members, repeated = np.repeat(np.arange(len(votes)), weights), np.repeat(np.arange(len(y)), rows)
     weighed = decompose(votes, y, "brier", weights=weights, sample_weight=rows)
@@ -173,7 +174,7 @@ def test_the_correlation_of_errors_is_the_average_of_all_pairs():
     assert decompose([[0, 1]], [0, 0]).correlation is None
 
 
-def test_what_there_is_no_number_for_is_none():
+def test_undefined_terms_are_none():
     votes = one_hot([[0, 1, 1], [1, 1, 0]], 2)
     assert decompose(votes, [0, 1, 0], "log_loss").limit is None
     assert decompose(votes, [0, 1, 0], rule="mean").limit is None
@@ -183,7 +184,7 @@ def test_what_there_is_no_number_for_is_none():
 
 
 @pytest.mark.parametrize("kind", ["percentile", "bca"])
-def test_intervals_hold_the_parts_and_are_the_same_for_the_same_seed(kind):
+def test_intervals_contain_the_terms_and_are_the_same_for_the_same_seed(kind):
     rng = np.random.default_rng(1)
     votes, y = rng.dirichlet([1, 1, 1], (4, 60)), rng.integers(3, size=60)
     whole = decompose(votes, y, "log_loss")
@@ -196,8 +197,8 @@ def test_intervals_hold_the_parts_and_are_the_same_for_the_same_seed(kind):
 
 
 @pytest.mark.parametrize("kind", ["percentile", "bca"])
-def test_a_part_without_a_value_on_drawn_rows_takes_nothing_from_the_others(kind):
-    # One error of each of two members: most drawings have none of one of them, and no correlation.
+def test_a_term_that_is_undefined_on_most_bootstrap_samples_does_not_affect_other_terms(kind):
+    # Two members have one error each. Most bootstrap samples miss at least one of them.
     y = np.zeros(100, dtype=int)
     votes = np.tile(y, (3, 1))
     votes[0, 0] = votes[1, 1] = 1
@@ -209,7 +210,7 @@ def test_a_part_without_a_value_on_drawn_rows_takes_nothing_from_the_others(kind
     assert all(np.isfinite([each.low, each.high]).all() for each in without.values())
 
 
-def test_the_interval_of_an_error_is_that_of_its_score():
+def test_the_interval_of_an_error_equals_the_interval_of_its_score():
     from committee import score_interval
 
     rng = np.random.default_rng(1)
@@ -241,7 +242,7 @@ def test_the_interval_of_an_error_is_that_of_its_score():
         (([[0, 1]], [0]), {}, "y must have one value for each of the 2 rows"),
     ],
 )
-def test_bad_input_is_told_in_one_line(arguments, options, message):
+def test_invalid_input_raises_an_error_of_one_line(arguments, options, message):
     with pytest.raises(ValueError, match=message) as caught:
         decompose(*arguments, **options)
     assert "\n" not in str(caught.value)

@@ -1,4 +1,4 @@
-"""Scores of decisions: by hand, as scikit-learn has them, and what holds for all decisions."""
+"""Test scores of decisions: results by hand, comparisons with scikit-learn, and invariants."""
 
 import pickle
 
@@ -13,7 +13,7 @@ from sklearn import metrics as peer
 from committee.evaluating import score, score_interval
 from committee.metrics import METRICS, metric_of
 
-# Those that have a value for any three classes.
+# Metrics that have a value for any three classes.
 CLASS_METRICS = [
     "accuracy", "balanced_accuracy", "neg_log_loss", "neg_brier_score", "neg_calibration_error",
     "roc_auc_ovr", "roc_auc_ovr_weighted",
@@ -27,8 +27,8 @@ WEIGHTS = rng.random(60)
 TRUTH = np.eye(3)[Y]
 
 
-def judged(n_classes=3):
-    """Decisions with ties, their answers and small whole weights."""
+def decisions(n_classes=3):
+    """Generate decisions with ties, y and small integer weights."""
 
     def of_rows(n_rows):
         eighths = st.integers(0, 8).map(lambda n: n / 8)
@@ -49,28 +49,28 @@ def judged(n_classes=3):
         ("roc_auc", 1.0),
         ("neg_log_loss", np.log([0.9, 0.4, 0.8, 0.7]).mean()),
         ("neg_brier_score", -np.square([0.1, 0.6, 0.2, 0.3]).mean()),
-        # Four bins of one row each, of the confidences 0.9, 0.6, 0.8 and 0.7; the second row is wrong.
+        # Each row has its own bin. The confidences are 0.9, 0.6, 0.8 and 0.7, and the second row is wrong.
         ("neg_calibration_error", -(0.1 + 0.6 + 0.2 + 0.3) / 4),
     ],
 )
-def test_scores_of_four_rows_are_those_by_hand(metric, value):
+def test_scores_of_four_rows_equal_those_computed_by_hand(metric, value):
     assert score([0, 1, 1, 1], FOUR, scoring=metric) == pytest.approx(value)
 
 
-def test_rows_of_a_calibration_bin_may_make_up_for_each_other():
-    # The probabilities 0.75 and 0.79 share the bin (11/15, 12/15]: mean 0.77, and half of the rows are right.
+def test_calibration_error_compares_the_means_of_each_bin():
+    # 0.75 and 0.79 are in the same bin (11/15, 12/15]. Its mean is 0.77, and half of its rows are right.
     assert score([0, 1], [[0.75, 0.25], [0.79, 0.21]], scoring="neg_calibration_error") == pytest.approx(
         0.5 - 0.77
     )
 
 
-def test_equal_votes_count_half_in_the_area():
+def test_equal_votes_count_half_in_the_area_under_the_curve():
     assert score(
         [0, 1, 1], [[0.5, 0.5], [0.5, 0.5], [0.1, 0.9]], scoring="roc_auc_ovr_weighted"
     ) == pytest.approx(0.75)
 
 
-def test_scorers_and_functions_of_the_users_own():
+def test_scorers_and_functions_are_metrics():
     scorer = peer.make_scorer(peer.fbeta_score, beta=2, average="macro")
     assert score(Y, MANY, scoring=scorer) == pytest.approx(
         peer.fbeta_score(Y, MANY.argmax(axis=1), beta=2, average="macro")
@@ -79,10 +79,10 @@ def test_scorers_and_functions_of_the_users_own():
     by_weight = peer.fbeta_score(Y, MANY.argmax(axis=1), beta=2, average="macro", sample_weight=weights)
     assert score(Y, MANY, scoring=scorer, sample_weight=weights) == pytest.approx(by_weight)
 
-    def surest(y, decision, weights):
+    def highest(y, decision, weights):
         return decision.max() * weights.sum()
 
-    assert score([0, 1, 1, 1], FOUR, scoring=surest) == pytest.approx(3.6)
+    assert score([0, 1, 1, 1], FOUR, scoring=highest) == pytest.approx(3.6)
 
 
 @pytest.mark.parametrize("name", METRICS)
@@ -92,7 +92,7 @@ def test_a_metric_can_be_pickled(name):
     assert (again.name, again.task, again.sign) == (metric.name, metric.task, metric.sign)
 
 
-def test_labels_frames_and_names_of_classes_are_read():
+def test_y_and_decisions_may_be_labels_or_frames():
     y = pd.Series(["no", "yes", "yes", "yes"])
     assert score(y, FOUR, classes=["no", "yes"]) == 0.75
     assert score(y, FOUR[:, ::-1], scoring="roc_auc", classes=["yes", "no"]) == 1.0
@@ -102,26 +102,26 @@ def test_labels_frames_and_names_of_classes_are_read():
     assert score([1, 1], [1.0, 0.0], scoring="accuracy") == 0.5
 
 
-def test_a_stack_of_decisions_has_a_score_for_each():
+def test_each_decision_of_a_stack_has_a_score():
     stack = np.stack([FOUR, FOUR[:, ::-1]])
     np.testing.assert_allclose(score([0, 1, 1, 1], stack), [0.75, 0.25])
 
 
-def test_votes_count_as_shares_of_their_sum():
+def test_votes_are_divided_by_their_sum():
     assert score([0, 1, 1, 1], 5 * FOUR, scoring="neg_log_loss") == pytest.approx(
         score([0, 1, 1, 1], FOUR, scoring="neg_log_loss")
     )
 
 
-def test_classes_that_are_not_there_have_no_say():
+def test_classes_without_rows_are_ignored():
     votes = np.column_stack([FOUR * 0.9, np.full(4, 0.1)])
     assert score([0, 1, 1, 1], votes, scoring="balanced_accuracy") == pytest.approx(5 / 6)
     assert score([0, 1, 1, 1], votes, scoring="roc_auc_ovr_weighted") == 1.0
     assert np.isnan(score([1, 1, 1, 1], votes, scoring="roc_auc_ovr_weighted"))
 
 
-@given(judged())
-def test_a_row_of_weight_two_is_the_row_twice(case):
+@given(decisions())
+def test_integer_weights_equal_repetitions_of_rows(case):
     decision, y, weights = case
     rows = np.repeat(np.arange(len(y)), weights)
     for metric in CLASS_METRICS:
@@ -131,8 +131,8 @@ def test_a_row_of_weight_two_is_the_row_twice(case):
         )
 
 
-@given(judged(), st.permutations(range(3)))
-def test_renaming_the_classes_changes_no_score_of_probabilities(case, order):
+@given(decisions(), st.permutations(range(3)))
+def test_scores_of_probabilities_do_not_depend_on_the_order_of_classes(case, order):
     decision, y, weights = case
     order = np.array(order)
     for metric in ("roc_auc_ovr_weighted", "neg_log_loss", "neg_brier_score"):
@@ -142,8 +142,8 @@ def test_renaming_the_classes_changes_no_score_of_probabilities(case, order):
         np.testing.assert_allclose(after, before, atol=1e-12, err_msg=metric)
 
 
-@given(judged(2))
-def test_scores_stay_within_their_limits(case):
+@given(decisions(2))
+def test_scores_are_within_their_limits(case):
     decision, y, weights = case
     losses = ("neg_log_loss", "neg_brier_score", "neg_calibration_error")
     for metric in ("accuracy", "balanced_accuracy", "roc_auc", "neg_brier_score", "neg_calibration_error"):
@@ -182,24 +182,24 @@ def test_scores_stay_within_their_limits(case):
         ((3, [1]), r"votes must have the shape \(n_members, n_rows, n_outputs\)"),
     ],
 )
-def test_bad_input_is_told_in_one_line(arguments, message):
+def test_invalid_input_raises_an_error_of_one_line(arguments, message):
     decision, y, *scoring = arguments
     with pytest.raises(ValueError, match=message) as caught:
         score(y, decision, scoring=scoring[0] if scoring else None)
     assert "\n" not in str(caught.value)
 
 
-def test_a_decision_before_the_answers_names_the_order():
+def test_passing_the_decision_before_y_raises_an_error_with_the_right_order():
     for function in (score, score_interval):
         for scoring in ("accuracy", "roc_auc"):
-            with pytest.raises(ValueError, match=r"Pass the answers first: .*\(y, decision\)"):
+            with pytest.raises(ValueError, match=r"Pass y first: .*\(y, decision\)"):
                 function(FOUR, [0, 1, 1, 1], scoring=scoring)
 
 
-def test_bad_classes_and_weights_are_told():
+def test_invalid_classes_and_weights_raise_an_error():
     with pytest.raises(ValueError, match="classes must be 2 different labels, one for each output"):
         score([0, 1, 1, 1], FOUR, classes=[0, 1, 2])
-    with pytest.raises(ValueError, match="There is the label 'c', and the classes are"):
+    with pytest.raises(ValueError, match="The label 'c' is not one of the classes"):
         score(["a", "b", "c", "a"], FOUR, classes=["a", "b"])
     with pytest.raises(ValueError, match="Some labels are text and others are numbers"):
         score([0, 1, 1, 1], FOUR, classes=["a", "b"])

@@ -38,13 +38,13 @@ def test_a_stray_value_among_numbers_or_dates_is_reported(texts, what):
     for column in (pa.array(texts), pa.array(texts).dictionary_encode()):
         found = guess("price", column)
         assert found.kind.value == "id"
-        assert found.why == found.stray == f"row 7 has 'many', and nearly all other values are {what}"
+        assert found.why == found.stray == f"row 7 has 'many', but nearly all other values are {what}"
 
 
 def test_strays_are_found_by_their_share_of_rows_instead_of_values():
     column = pa.chunked_array([["1", "2"] * 50, ["2", None, "many"]])
     for each in (column, column.dictionary_encode()):
-        assert guess("n", each).stray == "row 103 has 'many', and nearly all other values are numbers"
+        assert guess("n", each).stray == "row 103 has 'many', but nearly all other values are numbers"
 
 
 def test_values_of_a_column_of_text_or_codes_are_not_strays():

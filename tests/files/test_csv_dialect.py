@@ -128,7 +128,7 @@ def test_an_unknown_encoding_raises(csv):
 
 @pytest.mark.parametrize("delimiter", ["§", '"', "\n"])
 def test_an_invalid_delimiter_raises(csv, delimiter):
-    with pytest.raises(BadTable, match="A delimiter is one character of ASCII, no quote, no line break"):
+    with pytest.raises(BadTable, match="A delimiter must be one ASCII character other than a quote"):
         read_table(csv("a,b\n1,2\n"), form=CSVForm(delimiter=delimiter))
 
 

@@ -86,7 +86,7 @@ def test_a_type_that_does_not_fit_the_values_raises(tmp_path):
 def test_a_column_of_lists_raises_unless_it_is_ignored(tmp_path):
     path = tmp_path / "t.parquet"
     write(path, pa.table({"a": [1, 2], "tags": [["x"], ["y"]]}))
-    with pytest.raises(BadTable, match="Column 'tags' holds a list"):
+    with pytest.raises(BadTable, match="Column 'tags' contains a list"):
         read_table(path)
     assert read_table(path, types={"tags": "ignore"}).frame.column_names == ["a"]
 

@@ -1,4 +1,4 @@
-"""The scores of `committee evaluate` are those of `committee.score`."""
+"""Test that `committee evaluate` gives the same scores as `committee.score`."""
 
 import numpy as np
 import pytest
@@ -19,18 +19,18 @@ MODEL = DecisionTreeClassifier(max_depth=3).fit(X[::2], Y[::2])
     "metric",
     ["roc_auc_ovr_weighted", "neg_log_loss", "accuracy", "balanced_accuracy", "neg_brier_score"],
 )
-def test_a_name_means_the_same_as_for_score(metric):
+def test_a_metric_for_classes_gives_the_same_value_as_score(metric):
     decision = MODEL.predict_proba(X)
     expected = score(Y, decision, scoring=metric, classes=MODEL.classes_)
     assert scores_of(MODEL, X, Y, metric)[metric] == pytest.approx(expected, rel=1e-9)
-    told = scores_of(MODEL, X, Y)
-    assert metric not in told or told[metric] == pytest.approx(expected, rel=1e-9)
+    usual = scores_of(MODEL, X, Y)
+    assert metric not in usual or usual[metric] == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize(
     "metric", ["neg_root_mean_squared_error", "neg_mean_absolute_error", "neg_mean_squared_error", "r2"]
 )
-def test_a_name_means_the_same_for_numbers(metric):
+def test_a_metric_for_numbers_gives_the_same_value_as_score(metric):
     X, y = make_regression(60, 3, random_state=0)
     model = DecisionTreeRegressor(max_depth=2).fit(X, y)
     assert scores_of(model, X, y, metric)[metric] == pytest.approx(
@@ -38,7 +38,7 @@ def test_a_name_means_the_same_for_numbers(metric):
     )
 
 
-def test_an_area_of_rows_of_one_class_is_told_to_have_no_value():
+def test_an_auc_of_a_single_class_is_an_error():
     with pytest.raises(ValueError, match="has no value here: all rows are of one class"):
         scores_of(MODEL, X[Y == "a"], Y[Y == "a"], "roc_auc_ovr_weighted")
 
@@ -52,14 +52,14 @@ def test_an_area_of_rows_of_one_class_is_told_to_have_no_value():
     ],
 )
 @pytest.mark.filterwarnings("ignore:y_pred contains classes not in y_true")
-def test_what_has_a_value_is_told_whatever_classes_are_there(seen, metrics):
+def test_the_default_metrics_depend_on_the_classes_in_the_table(seen, metrics):
     rows = np.isin(Y, list(seen))
-    told = scores_of(MODEL, X[rows], Y[rows])
-    assert list(told) == metrics
-    assert all(scores_of(MODEL, X[rows], Y[rows], metric)[metric] == told[metric] for metric in metrics)
+    found = scores_of(MODEL, X[rows], Y[rows])
+    assert list(found) == metrics
+    assert all(scores_of(MODEL, X[rows], Y[rows], metric)[metric] == found[metric] for metric in metrics)
 
 
-def test_weights_count_in_a_leaderboard_by_a_loss_of_ours():
+def test_a_leaderboard_uses_the_weights_of_rows():
     table, y = make_regression(60, 3, random_state=0)
     weights = 1 + np.arange(60) / 7
     voting = VotingRegressor([("tree", DecisionTreeRegressor(max_depth=2))], cv=3, random_state=0)
@@ -73,7 +73,7 @@ def test_weights_count_in_a_leaderboard_by_a_loss_of_ours():
     assert [each["score"] for each in found["standings"]] == pytest.approx([expected])
 
 
-def test_a_loss_of_numbers_judges_no_classes():
+def test_a_metric_for_regression_is_refused_for_classes():
     voting = VotingClassifier([("tree", DecisionTreeClassifier(max_depth=2))], cv=3, random_state=0)
     with pytest.raises(ValueError, match="'neg_mean_squared_error' is for regression"):
         standings(voting.fit(X, Y), "neg_mean_squared_error", [])

@@ -1,4 +1,4 @@
-"""The tables of a study: none of a folder is lost without a word."""
+"""Test how studies find their tables in folders and manifests."""
 
 import pytest
 
@@ -12,7 +12,7 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_two_tables_of_one_name_in_a_folder_are_an_error(folder):
+def test_two_tables_with_the_same_name_are_an_error(folder):
     (folder / "iris.tsv").write_text("a\ty\n1\t0\n2\t1\n")
     with pytest.raises(BadTable, match=r"Two tables are named 'iris': .*iris\.csv and .*iris\.tsv\."):
         find_tables([str(folder)], None)
@@ -22,22 +22,22 @@ def test_two_tables_of_one_name_in_a_folder_are_an_error(folder):
 
 
 @pytest.mark.parametrize(
-    ("rows", "fault"),
+    ("rows", "message"),
     [
-        ("iris,y\nirsi,y", "names 'irsi', and there is no such table in its folder. Did you mean 'iris'"),
-        ("wine,y", "names 'wine', and there is no such table in its folder. It has iris."),
-        ("iris", "names no target of 'iris'. Add it, or pass --target."),
-        ("iris,", "names no target of 'iris'. Add it, or pass --target."),
+        ("iris,y\nirsi,y", "names 'irsi', but there is no such table in its folder. Did you mean 'iris'"),
+        ("wine,y", "names 'wine', but there is no such table in its folder. It has iris."),
+        ("iris", "has no target for 'iris'. Add it, or pass --target."),
+        ("iris,", "has no target for 'iris'. Add it, or pass --target."),
         ("iris,y\niris,a", "Two tables are named 'iris'"),
     ],
 )
-def test_a_manifest_that_is_wrong_is_an_error(folder, rows, fault):
+def test_a_wrong_manifest_is_an_error(folder, rows, message):
     (folder / "manifest.csv").write_text(f"name,target\n{rows}\n")
     with pytest.raises(BadTable) as caught:
         find_tables([str(folder)], None)
-    assert fault in str(caught.value)
+    assert message in str(caught.value)
 
 
-def test_a_target_that_is_told_needs_none_in_the_manifest(folder):
+def test_a_given_target_replaces_that_of_the_manifest(folder):
     (folder / "manifest.csv").write_text("name,target\niris\n")
     assert find_tables([str(folder)], "y") == {"iris": TableFile(str((folder / "iris.csv").resolve()), "y")}

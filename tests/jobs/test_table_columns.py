@@ -1,4 +1,4 @@
-"""A model reads every table as it has read that of its fit, whatever file or frame it comes in."""
+"""Test that a model reads files and frames like its training table."""
 
 from datetime import date, datetime
 
@@ -13,17 +13,17 @@ from committee.files import BadTable
 from committee.jobs import evaluate, predict
 
 FAST = {"estimators": ["linear", "c45"], "rule": "mean", "cv": 2, "random_state": 0, "n_jobs": 1}
-# Of two rows each.
+# Each size is in two rows.
 SIZES = [(7 * (i // 2)) % 40 / 4 for i in range(60)]
 
 
 def flowers(values):
-    """A column that tells the kind where the size does not."""
+    """Return a table in which a column determines the class of rows whose size does not."""
     kinds = np.where([size > 5 or i % 2 == 0 for i, size in enumerate(SIZES)], "rose", "lily")
     return {"size": SIZES, "c": values, "kind": kinds.tolist()}
 
 
-def answers(model, place):
+def probabilities(model, place):
     return predict(model, place, proba=True)["probability_rose"].to_numpy()
 
 
@@ -41,13 +41,13 @@ def answers(model, place):
     ],
     ids=str,
 )
-def test_a_category_of_pandas_is_known_in_csv(tmp_path, pair):
+def test_categories_of_pandas_are_the_same_in_csv(tmp_path, pair):
     frame = pd.DataFrame(flowers(pd.Categorical(list(pair) * 30)))
     model = committee.fit(frame, "kind", **FAST)
     frame.to_csv(tmp_path / "t.csv", index=False)
     expected = model.predict_proba(frame.drop(columns="kind"))[:, 1]
     assert (expected[::2] != expected[1::2]).any()
-    np.testing.assert_array_equal(answers(model, tmp_path / "t.csv"), expected)
+    np.testing.assert_array_equal(probabilities(model, tmp_path / "t.csv"), expected)
 
 
 @pytest.mark.parametrize(
@@ -55,16 +55,16 @@ def test_a_category_of_pandas_is_known_in_csv(tmp_path, pair):
     [(date(2024, 1, 31), date(2024, 2, 29)), (True, False), (True, None), (3, 7), ("a", "b")],
     ids=str,
 )
-def test_a_dictionary_of_arrow_is_known_in_the_file_of_the_fit(tmp_path, pair):
+def test_an_arrow_dictionary_is_the_same_in_the_file_of_the_fit(tmp_path, pair):
     path = tmp_path / "t.arrow"
     table = pa.table(flowers(pa.array(list(pair) * 30).dictionary_encode()))
     pa.feather.write_feather(table, path)
     model = committee.fit(path, "kind", **FAST)
     expected = model.predict_proba(table.drop_columns("kind"))[:, 1]
-    np.testing.assert_array_equal(answers(model, path), expected)
+    np.testing.assert_array_equal(probabilities(model, path), expected)
 
 
-def test_an_error_of_predict_tells_a_way_that_predict_has(tmp_path):
+def test_an_error_of_predict_shows_a_way_out(tmp_path):
     model = committee.fit(pd.DataFrame(flowers([0.5, 1.5] * 30)), "kind", **FAST)
     path = tmp_path / "t.csv"
     path.write_text("size,c\n1.5,0.5\n2.5,many\n")
@@ -72,7 +72,7 @@ def test_an_error_of_predict_tells_a_way_that_predict_has(tmp_path):
         predict(model, path)
 
 
-def test_blanks_around_text_are_no_other_category_in_another_file(tmp_path):
+def test_blanks_around_categories_are_ignored(tmp_path):
     plain, spaced = (pd.DataFrame(flowers(pair * 30)) for pair in (["a", "b"], ["a ", " b"]))
     for name, frame in (("plain", plain), ("spaced", spaced)):
         frame.to_parquet(tmp_path / f"{name}.parquet")
@@ -81,22 +81,22 @@ def test_blanks_around_text_are_no_other_category_in_another_file(tmp_path):
         model = committee.fit(frame, "kind", **FAST)
         expected = model.predict_proba(frame.drop(columns="kind"))[:, 1]
         for place in tmp_path.iterdir():
-            np.testing.assert_array_equal(answers(model, place), expected)
+            np.testing.assert_array_equal(probabilities(model, place), expected)
 
 
-def test_blanks_around_a_class_make_no_other_class(tmp_path):
+def test_blanks_around_classes_are_ignored(tmp_path):
     frame = pd.DataFrame(flowers(["a", "b"] * 30))
     model = committee.fit(frame, "kind", **FAST)
     frame.assign(kind=frame["kind"] + " ").to_parquet(tmp_path / "t.parquet")
     assert evaluate(model, tmp_path / "t.parquet").scores == evaluate(model, frame).scores
 
 
-def test_categories_that_differ_by_blanks_alone_stay_apart(tmp_path):
+def test_categories_that_differ_only_by_blanks_stay_different(tmp_path):
     frame = pd.DataFrame(flowers(["a", "a "] * 30))
     frame.to_parquet(tmp_path / "t.parquet")
     model = committee.fit(frame, "kind", **FAST)
     expected = model.predict_proba(frame.drop(columns="kind"))[:, 1]
-    np.testing.assert_array_equal(answers(model, tmp_path / "t.parquet"), expected)
+    np.testing.assert_array_equal(probabilities(model, tmp_path / "t.parquet"), expected)
 
 
 @pytest.mark.parametrize(
@@ -108,6 +108,8 @@ def test_categories_that_differ_by_blanks_alone_stay_apart(tmp_path):
     ],
     ids=["intervals", "bytes", "periods"],
 )
-def test_what_is_no_number_text_or_date_is_told_in_one_line(column):
-    with pytest.raises(BadTable, match=r"Column 'c' holds a .* in each row\. Spread it .* make text of it"):
+def test_a_column_of_an_unsupported_type_is_an_error(column):
+    with pytest.raises(
+        BadTable, match=r"Column 'c' contains a .* in each row\. Split it .* convert it to text"
+    ):
         committee.fit(pd.DataFrame(flowers(column)), "kind", **FAST)

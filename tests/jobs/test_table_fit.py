@@ -1,4 +1,4 @@
-"""`committee.fit`: from a file or a frame to a committee."""
+"""Test `committee.fit` on files and frames."""
 
 import decimal
 import inspect
@@ -44,14 +44,14 @@ def test_categories_of_polars_are_categories(dtype):
     assert training.X["colour"].to_pylist() == columns()["colour"]
 
 
-def test_another_rule_remembers_the_table_and_the_target():
+def test_recombine_keeps_the_description_of_the_table_and_the_target():
     model = committee.fit(pd.DataFrame(columns()), "kind", **FAST)
     assert model._data.n_rows == N_ROWS
     another = model.recombine("mean")
     assert another._origin == model._origin and another._data == model._data
 
 
-def test_another_fit_forgets_the_table_and_the_target():
+def test_another_fit_removes_the_name_of_the_target():
     model = committee.fit(pd.DataFrame(columns()), "kind", **FAST)
     model.fit([[size] for size in columns()["size"]], columns()["colour"])
     assert model._origin is None
@@ -64,16 +64,16 @@ def test_a_frame_is_not_changed():
     pd.testing.assert_frame_equal(frame, before)
 
 
-def test_what_is_left_out_is_warned_of():
+def test_rows_and_columns_that_are_left_out_give_warnings():
     frame = pl.DataFrame(columns()).with_columns(
         patient_id=pl.Series(range(100, 100 + N_ROWS)),
         note=pl.Series([f"the {i}th of all these words" for i in range(N_ROWS)]),
         kind=pl.Series([None, *columns()["kind"][1:]]),
     )
-    with pytest.warns(UserWarning) as told:
+    with pytest.warns(UserWarning) as warned:
         model = committee.fit(frame, "kind", **FAST)
-    assert [str(each.message) for each in told] == [
-        "1 row without a value of 'kind': left out.",
+    assert [str(each.message) for each in warned] == [
+        "1 row is left out: no value of 'kind'.",
         "Column 'patient_id' is left out: a different number in every row. To keep it, give it a type: "
         "patient_id=number.",
         "Column 'note' is left out: prose, different in most rows. To keep it, give it a type: "
@@ -84,19 +84,19 @@ def test_what_is_left_out_is_warned_of():
 
 
 @pytest.mark.parametrize("name", [None, "date"])
-def test_the_index_of_a_frame_is_no_column(name):
+def test_the_index_of_a_frame_is_left_out(name):
     frame = pd.DataFrame(columns(), index=pd.date_range("2024-01-01", periods=N_ROWS, name=name))[::-1]
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         model = committee.fit(frame, "kind", **FAST)
     assert model.schema_.names == ("size", "colour")
     assert model.predict(frame.drop(columns="kind")).shape == (N_ROWS,)
-    assert [str(each.message) for each in told] == [
+    assert [str(each.message) for each in warned] == [
         "Column 'date' is left out: it is the index of the frame. To keep it, call reset_index in pandas."
     ][: name is not None]
 
 
-def test_a_model_answers_on_files_with_an_index_and_without(tmp_path):
+def test_a_model_predicts_files_with_and_without_an_index(tmp_path):
     frame = pd.DataFrame(columns()).sample(frac=1, random_state=0)
     frame.to_parquet(tmp_path / "indexed.parquet")
     frame.reset_index(drop=True).to_parquet(tmp_path / "plain.parquet")
@@ -110,7 +110,7 @@ def test_a_model_answers_on_files_with_an_index_and_without(tmp_path):
 
 @pytest.mark.parametrize("kind", ["id", "text", "ignore"])
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
-def test_columns_that_are_asked_for_may_have_a_type_that_is_left_out(tmp_path, suffix, kind):
+def test_target_groups_and_weights_may_have_a_type_that_is_left_out(tmp_path, suffix, kind):
     frame = pd.DataFrame(columns()).assign(patient=[f"p{i % 9}" for i in range(N_ROWS)], weight=1.5)
     path = tmp_path / f"t.{suffix}"
     frame.to_csv(path, index=False) if suffix == "csv" else frame.to_parquet(path)
@@ -120,13 +120,13 @@ def test_columns_that_are_asked_for_may_have_a_type_that_is_left_out(tmp_path, s
     assert training.task == "classification" and training.X.column_names == ["size", "colour"]
 
 
-def test_decimals_of_a_database_are_learnt():
+def test_decimals_of_a_database_are_numbers():
     prices = [decimal.Decimal(f"{100 + i}.25") for i in range(N_ROWS)]
     training = read_training_table(pa.table({**columns(), "price": prices}), "price", None, None, None, None)
     assert training.task == "regression" and training.y[0] == 100.25
 
 
-def test_a_sign_without_proof_is_read_as_in_the_fit(tmp_path):
+def test_an_unproved_decimal_sign_is_that_of_the_fit(tmp_path):
     train, test = tmp_path / "train.csv", tmp_path / "test.csv"
     train.write_text("w;kind\n" + "".join(f"{i % 3},{125 + i};{'ab'[i % 3 == 2]}\n" for i in range(N_ROWS)))
     model = committee.fit(train, "kind", **FAST)
@@ -148,15 +148,15 @@ def test_booleans_and_dates_are_the_same_classes_in_every_format(tmp_path, has_m
             frame.loc[0, "kind"] = None
         frame.to_csv(tmp_path / "t.csv", index=False)
         frame.to_parquet(tmp_path / "t.parquet")
-        for learnt, asked in (("t.csv", "t.parquet"), ("t.parquet", "t.csv")):
+        for train, test in (("t.csv", "t.parquet"), ("t.parquet", "t.csv")):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                model = committee.fit(tmp_path / learnt, "kind", **FAST)
-            one, other = (evaluate(model, tmp_path / each) for each in (learnt, asked))
+                model = committee.fit(tmp_path / train, "kind", **FAST)
+            one, other = (evaluate(model, tmp_path / each) for each in (train, test))
             assert one == other and one.n_rows == N_ROWS - has_missing
 
 
-def test_of_thousands_of_columns_that_are_left_out_some_are_told_of():
+def test_at_most_twenty_columns_that_are_left_out_are_reported():
     ids = {f"id{i}": [f"{i}-{row}" for row in range(N_ROWS)] for i in range(1000)}
     notes = read_training_table(pa.table(ids | columns()), "kind", None, None, None, None).notes
     assert len(notes) == 21
@@ -188,11 +188,11 @@ def test_a_date_is_read_as_seconds():
         ([0, 1, 2] * 3, "classification"),
     ],
 )
-def test_the_task_is_found_by_the_target(target, task):
+def test_the_task_is_inferred_from_the_target(target, task):
     assert task_of(np.array(target)) == task
 
 
-def test_labels_come_back_as_they_were():
+def test_labels_keep_their_type():
     for labels in (["yes", "no"], [True, False], [3, 7]):
         table = pa.table(
             {"size": columns()["size"], "y": [labels[int(size > 0.3)] for size in columns()["size"]]}
@@ -221,24 +221,24 @@ def test_limits_may_be_text():
         ({"scoring": "acuracy"}, ValueError, "Near ones are 'accuracy'"),
     ],
 )
-def test_bad_input_is_an_error_before_the_fit(given, error, words):
+def test_wrong_input_is_an_error_before_the_fit(given, error, words):
     with pytest.raises(error, match=words):
         committee.fit(**{"table": pa.table(columns()), "target": "kind", **FAST, **given})
 
 
-def test_fit_shows_and_documents_every_parameter_of_the_committee():
+def test_fit_documents_every_parameter_of_the_committee():
     shown = inspect.signature(committee.fit).parameters
     for name, parameter in inspect.signature(committee.CommitteeClassifier).parameters.items():
         assert shown[name].default == parameter.default
         assert f"\n{name} : " in committee.fit.__doc__
 
 
-def test_an_unknown_parameter_is_an_error_that_names_the_others():
+def test_an_unknown_parameter_is_an_error():
     with pytest.raises(TypeError, match="no parameter 'limit'"):
         committee.fit(pa.table(columns()), "kind", limit=3)
 
 
-def test_columns_of_a_frame_that_arrow_cannot_take_are_an_error():
+def test_a_frame_that_arrow_cannot_convert_is_an_error():
     frame = pd.DataFrame({"a": [1, "x", None], "y": ["p", "q", "p"]})
     with pytest.raises(BadTable, match="a frame that Arrow can take"):
         committee.fit(frame, "y")

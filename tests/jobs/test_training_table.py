@@ -1,4 +1,4 @@
-"""A table is parted into what is learnt from and what is to be learnt, and what is odd is told."""
+"""Test how training tables are read, and which notes and errors they give."""
 
 import pyarrow as pa
 import pytest
@@ -18,23 +18,25 @@ def with_stray(values, stray="many"):
     return [*map(str, values[:7]), stray, *map(str, values[8:])]
 
 
-def test_the_value_that_makes_a_column_of_numbers_text_is_told():
-    told = "row 8 has 'many', and nearly all other values are numbers. Correct it, or leave the cell empty."
+def test_a_value_that_makes_a_column_of_numbers_text_is_reported():
+    reason = "row 8 has 'many', but nearly all other values are numbers. Correct it, or leave the cell empty."
     prices = with_stray([i / 8 for i in range(60)])
-    assert training(price=prices).notes == (f"Column 'price' is left out: {told}",)
+    assert training(price=prices).notes == (f"Column 'price' is left out: {reason}",)
     ages = with_stray([i % 30 for i in range(60)])
-    assert training(age=ages).notes == (f"Column 'age' is taken for a category: {told}",)
+    assert training(age=ages).notes == (f"Column 'age' is read as a category: {reason}",)
     found = training("age", age=ages)
-    assert found.task == "classification" and f"Column 'age' is taken for a category: {told}" in found.notes
+    assert found.task == "classification" and f"Column 'age' is read as a category: {reason}" in found.notes
 
 
 def test_groups_may_be_numbers_and_words():
     assert training(groups="patient", patient=with_stray([i % 30 for i in range(60)])).notes == ()
 
 
-def test_an_error_shows_the_value_that_is_no_number():
+def test_an_error_shows_the_value_that_is_not_a_number():
     prices = with_stray([i / 8 for i in range(60)])
-    with pytest.raises(BadTable, match="'price' holds text, such as 'many', and regression needs numbers"):
+    with pytest.raises(BadTable, match="'price' contains text, such as 'many', but regression needs numbers"):
         training("price", "regression", price=prices)
-    with pytest.raises(BadTable, match="'price' is to be the weights, and holds text, such as 'many'"):
+    with pytest.raises(
+        BadTable, match="'price' should contain the weights, but contains text, such as 'many'"
+    ):
         training(weights="price", price=prices)

@@ -1,4 +1,4 @@
-"""The table of metrics: every row is scikit-learn's metric of that name, and every `scoring` takes it."""
+"""Test that metrics agree with scikit-learn's metrics of the same name, and that `scoring` accepts them."""
 
 import inspect
 import warnings
@@ -37,7 +37,7 @@ def decision_on(n_outputs, n_rows=60):
 
 @pytest.mark.parametrize("weights", [None, "whole", "any"])
 @pytest.mark.parametrize(("name", "n_outputs"), [case for case in CASES if case[0] not in OURS])
-def test_a_row_is_the_metric_of_scikit_learn(name, n_outputs, weights):
+def test_a_metric_is_equal_to_that_of_scikit_learn(name, n_outputs, weights):
     y, decision = decision_on(n_outputs)
     given = {None: np.ones(60), "whole": rng.integers(1, 4, 60), "any": rng.random(60)}[weights]
     scored = decision_scorer(name, n_outputs, None)
@@ -46,7 +46,7 @@ def test_a_row_is_the_metric_of_scikit_learn(name, n_outputs, weights):
         try:
             expected = scored(y, decision, given.astype(float))
         except ValueError:
-            pytest.skip("scikit-learn takes no such weights for this metric.")
+            pytest.skip("scikit-learn does not support such weights for this metric.")
         found = metric_of(name, n_outputs).prepare(y, decision)(given.astype(float))
     assert found == pytest.approx(expected, rel=1e-9)
 
@@ -63,15 +63,15 @@ def test_counts_give_the_same_score(name, n_outputs):
     assert score == pytest.approx(metric.prepare(y, decision)(np.ones(60)))
 
 
-def test_the_table_has_every_scorer_of_scikit_learn_that_judges_one_answer_for_a_row():
-    of_one_answer = {name for name in get_scorer_names() if not name.endswith("_samples")}
-    assert set(METRICS) == of_one_answer | OURS
+def test_the_table_contains_all_scorers_of_scikit_learn_except_those_for_multilabel_targets():
+    expected = {name for name in get_scorer_names() if not name.endswith("_samples")}
+    assert set(METRICS) == expected | OURS
     assert len({metric.plain for metric in METRICS.values()}) == len(METRICS)
-    for name in of_one_answer:
+    for name in expected:
         assert METRICS[name].sign == get_scorer(name)._sign
 
 
-def test_people_read_losses_as_positive_numbers_under_plain_names():
+def test_reports_show_losses_as_positive_numbers_under_plain_names():
     assert shown("neg_log_loss", -0.25) == ("log loss", 0.25)
     assert shown("neg_root_mean_squared_error", -2.0) == ("RMSE", 2.0)
     assert shown("roc_auc", 0.9) == ("AUC", 0.9)
@@ -83,9 +83,9 @@ def test_people_read_losses_as_positive_numbers_under_plain_names():
 
 
 @pytest.mark.parametrize("name", OLD_METRICS)
-def test_a_parameter_of_an_old_file_has_the_new_name(name):
-    told = respelt({"metric": name, "n_steps": 3}, ["scoring", "n_steps"])
-    assert told == {"n_steps": 3, "scoring": OLD_METRICS[name]} and told["scoring"] in METRICS
+def test_a_parameter_from_an_old_file_gets_the_new_name(name):
+    parameters = respelt({"metric": name, "n_steps": 3}, ["scoring", "n_steps"])
+    assert parameters == {"n_steps": 3, "scoring": OLD_METRICS[name]} and parameters["scoring"] in METRICS
     assert respelt({"metric": name}, ["metric"]) == {"metric": name}
 
 
@@ -93,7 +93,7 @@ X = rng.normal(size=(60, 2))
 Y, AMOUNTS = (X[:, 0] + rng.normal(size=60) > 0).astype(int), X[:, 0] + 3 + 0.1 * rng.random(60)
 LABELS, VOTES = np.array(["no", "yes"]), rng.dirichlet([2, 2], (2, 60))
 NUMBER_VOTES = rng.gamma(2.0, size=(2, 60, 1))
-# Public functions, methods and classes with a parameter `scoring`, by the task: each calls one with a name.
+# Calls of all public functions, methods and classes with a parameter `scoring`, for each task.
 OF_CLASSES = {
     "score": lambda name: committee.score(Y, VOTES[0], scoring=name),
     "score_interval": lambda name: committee.score_interval(Y, VOTES[0], scoring=name, B=3),
@@ -127,15 +127,15 @@ OF_NUMBERS = {
     ).fit(X, AMOUNTS),
 }
 ELSEWHERE = {
-    "CommitteeClassifier", "CommitteeRegressor", "fit",  # tested below, by their check before the fit
-    "RegionRule", "Comparison",  # metrics of rows only; what a study was compared by
-    "BootstrapError", "ErrorCurve",  # results
+    "CommitteeClassifier", "CommitteeRegressor", "fit",  # Their check before the fit is tested below.
+    "RegionRule", "Comparison",  # These accept only metrics of rows, or the metric of a study.
+    "BootstrapError", "ErrorCurve",  # These are results.
 }  # fmt: skip
 
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("where", OF_CLASSES)
-def test_every_scoring_takes_every_metric_of_classes_and_no_old_name(where):
+def test_scoring_accepts_all_metrics_of_classification_and_refuses_old_names(where):
     for name in CLASSES:
         OF_CLASSES[where](name)
     for old in ("error", "auc", "log_loss"):
@@ -145,7 +145,7 @@ def test_every_scoring_takes_every_metric_of_classes_and_no_old_name(where):
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("where", OF_NUMBERS)
-def test_every_scoring_takes_every_metric_of_numbers_and_no_old_name(where):
+def test_scoring_accepts_all_metrics_of_regression_and_refuses_old_names(where):
     for name in NUMBERS:
         OF_NUMBERS[where](name)
     for old in ("rmse", "mae", "squared_error"):
@@ -153,7 +153,7 @@ def test_every_scoring_takes_every_metric_of_numbers_and_no_old_name(where):
             OF_NUMBERS[where](old)
 
 
-def test_no_public_parameter_is_called_metric_and_all_that_take_scoring_are_tested():
+def test_no_public_parameter_is_called_metric_and_all_with_scoring_are_tested():
     with_scoring = set()
     for place in (committee, rules):
         for name in place.__all__:

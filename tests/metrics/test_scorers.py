@@ -1,4 +1,4 @@
-"""Scorers of scikit-learn see the labels of y, wherever decisions are judged by them."""
+"""Test that scikit-learn's scorers get the labels of y in all functions and estimators."""
 
 import numpy as np
 import pytest
@@ -7,13 +7,13 @@ from sklearn.metrics import brier_score_loss, f1_score, log_loss, make_scorer, r
 from sklearn.naive_bayes import GaussianNB
 
 import committee
-from committee.metrics.scorers import asks_for_probabilities, decision_scorer
+from committee.metrics.scorers import decision_scorer, requires_probabilities
 from committee.rules import AdjustedRule, BestMemberRule, GreedyRule
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(120, 3))
 CODES = (X[:, 0] + rng.normal(size=120) > 0.8).astype(int)
-# Labels, and the positive one of them.
+# Pairs of labels, and the positive one.
 LABELS = [(pair, positive) for pair in ([1, 2], [-1, 1], ["no", "yes"]) for positive in pair]
 MEMBERS = [("bayes", GaussianNB()), ("logistic", LogisticRegression())]
 
@@ -28,7 +28,7 @@ def labelled(request):
     return np.array(labels)[CODES], positive
 
 
-def test_a_score_is_that_of_the_labels(labelled):
+def test_a_score_is_computed_from_the_labels(labelled):
     y, positive = labelled
     model = GaussianNB().fit(X, y)
     expected = recall_score(y, model.predict(X), pos_label=positive)
@@ -41,26 +41,27 @@ def test_a_score_is_that_of_the_labels(labelled):
     assert curve.in_order.tolist() == [expected]
 
 
-def test_classes_may_come_in_any_order(labelled):
+def test_classes_may_be_in_any_order(labelled):
     y, positive = labelled
     model = GaussianNB().fit(X, y)
-    votes, turned, classes = model.predict_proba(X), model.predict_proba(X)[:, ::-1], model.classes_[::-1]
+    votes, reversed_votes = model.predict_proba(X), model.predict_proba(X)[:, ::-1]
+    classes = model.classes_[::-1]
     for metric, expected in [
         (recall_of(positive), recall_score(y, model.predict(X), pos_label=positive)),
         ("roc_auc", roc_auc_score(y, votes[:, 1])),
         ("neg_log_loss", -log_loss(y, votes)),
     ]:
-        assert committee.score(y, turned, scoring=metric, classes=classes) == pytest.approx(expected)
+        assert committee.score(y, reversed_votes, scoring=metric, classes=classes) == pytest.approx(expected)
 
 
-def test_a_name_takes_the_class_one_for_the_positive_one_as_in_scikit_learn():
+def test_a_named_metric_uses_the_label_1_as_the_positive_class_as_in_scikit_learn():
     y = np.array([1, 2])[CODES]
     model = GaussianNB().fit(X, y)
-    told = committee.score(y, model.predict_proba(X), scoring="f1", classes=[1, 2])
-    assert told == f1_score(y, model.predict(X))
+    score = committee.score(y, model.predict_proba(X), scoring="f1", classes=[1, 2])
+    assert score == f1_score(y, model.predict(X))
 
 
-def test_rows_of_one_label_are_judged_too():
+def test_rows_of_a_single_label_are_scored():
     assert committee.score(["yes"] * 3, ["yes"] * 3, scoring=recall_of("yes")) == 1.0
 
 
@@ -73,17 +74,17 @@ def test_rows_of_one_label_are_judged_too():
     ],
     ids=lambda estimator: type(estimator).__name__,
 )
-def test_the_out_of_bag_score_is_that_of_the_labels(estimator, labelled):
+def test_the_out_of_bag_score_is_computed_from_the_labels(estimator, labelled):
     y, positive = labelled
     fitted = estimator.set_params(oob_score=recall_of(positive)).fit(X, y)
     votes = fitted.oob_decision_function_
-    judged = ~np.isnan(votes[:, 0])
-    decided = fitted.classes_[votes[judged].argmax(axis=1)]
-    assert fitted.oob_score_ == recall_score(y[judged], decided, pos_label=positive)
+    has_votes = ~np.isnan(votes[:, 0])
+    decided = fitted.classes_[votes[has_votes].argmax(axis=1)]
+    assert fitted.oob_score_ == recall_score(y[has_votes], decided, pos_label=positive)
 
 
 @pytest.mark.parametrize("kind", [".632", ".632+"])
-def test_the_bootstrap_judges_labels(labelled, kind):
+def test_the_bootstrap_error_is_computed_from_the_labels(labelled, kind):
     y, positive = labelled
     found = committee.bootstrap_error(
         GaussianNB(), X, y, 5, kind=kind, scoring=recall_of(positive), random_state=0, runner="serial"
@@ -94,13 +95,13 @@ def test_the_bootstrap_judges_labels(labelled, kind):
 
 
 def recall_by_members(votes, y, positive):
-    """The recall of each member, by its votes."""
+    """Return the recall of each member."""
     classes = np.unique(y)
     return [recall_score(y, classes[each.argmax(axis=1)], pos_label=positive) for each in votes]
 
 
 @pytest.mark.parametrize("rule", [GreedyRule, BestMemberRule])
-def test_a_rule_that_is_told_the_classes_chooses_by_labels(labelled, rule):
+def test_a_rule_with_classes_selects_by_labels(labelled, rule):
     y, positive = labelled
     votes = rng.dirichlet([1.0, 1.0], (4, len(y)))
     fitted = rule(scoring=recall_of(positive)).fit(votes, CODES, classes=np.unique(y))
@@ -110,7 +111,7 @@ def test_a_rule_that_is_told_the_classes_chooses_by_labels(labelled, rule):
         assert (-fitted.losses_).tolist() == recall_by_members(votes, y, positive)
 
 
-def test_a_committee_tells_its_rule_of_the_labels(labelled):
+def test_a_committee_passes_the_labels_to_its_rule(labelled):
     y, positive = labelled
     scorer = recall_of(positive)
     made = committee.VotingClassifier(MEMBERS, rule=BestMemberRule(scoring=scorer), cv=3).fit(X, y)
@@ -132,14 +133,14 @@ def test_a_committee_tells_its_rule_of_the_labels(labelled):
     ],
     ids=["bagging", "automatic"],
 )
-def test_other_names_of_the_classes_change_nothing(made):
+def test_losses_do_not_depend_on_the_labels(made):
     known = made(recall_of(0)).fit(X, CODES).rule_.losses_
     for labels in (np.array([1, 2]), np.array(["no", "yes"])):
         assert made(recall_of(labels[0])).fit(X, labels[CODES]).rule_.losses_.tolist() == known.tolist()
 
 
 @pytest.mark.parametrize("labels", [[0, 1], [1, 2]])
-def test_leaderboards_take_the_class_one_for_the_positive_one(labels, tmp_path):
+def test_leaderboards_use_the_label_1_as_the_positive_class(labels, tmp_path):
     y = np.array(labels)[CODES]
     made = committee.VotingClassifier(MEMBERS, cv=3).fit(X, y)
     made.save(tmp_path / "model")
@@ -150,13 +151,12 @@ def test_leaderboards_take_the_class_one_for_the_positive_one(labels, tmp_path):
             assert {place.name: place.score for place in each.leaderboard([], scoring=scoring)} == expected
 
 
-def rows_that_lack_a_class(scorer, weights=None):
+def score_without_a_class(scorer):
     decision = np.array([[0.7, 0.2, 0.1], [0.2, 0.3, 0.5]])
-    weights = np.ones(2) if weights is None else weights
-    return decision_scorer(scorer, 3, np.array(["c", "a", "b"]))(np.array([0, 2]), decision, weights)
+    return decision_scorer(scorer, 3, np.array(["c", "a", "b"]))(np.array([0, 2]), decision, np.ones(2))
 
 
-def test_the_log_loss_judges_rows_that_lack_a_class():
+def test_the_log_loss_can_be_computed_if_a_class_has_no_rows():
     decision = [[0.7, 0.2, 0.1], [0.2, 0.3, 0.5]]
     for y, expected in [(["c", "b"], np.log([0.7, 0.5]).mean()), (["c", "c"], np.log([0.7, 0.2]).mean())]:
         assert committee.score(y, decision, scoring="neg_log_loss", classes=["c", "a", "b"]) == pytest.approx(
@@ -165,12 +165,14 @@ def test_the_log_loss_judges_rows_that_lack_a_class():
 
 
 @pytest.mark.parametrize("scorer", ["roc_auc_ovo", make_scorer(log_loss, response_method="predict_proba")])
-def test_a_scorer_that_cannot_judge_rows_that_lack_a_class_names_one_that_can(scorer):
-    with pytest.raises(ValueError, match=r"No row is of the class 'a': 'neg_log_loss' judges such rows\.$"):
-        rows_that_lack_a_class(scorer)
+def test_a_scorer_that_needs_all_classes_suggests_one_that_does_not(scorer):
+    with pytest.raises(
+        ValueError, match=r"No row is of the class 'a'. 'neg_log_loss' can be used without it\.$"
+    ):
+        score_without_a_class(scorer)
 
 
-def test_committees_judge_by_the_log_loss_where_a_class_is_absent():
+def test_committees_can_be_scored_by_the_log_loss_if_a_class_has_no_rows():
     y = np.repeat(["a", "b", "c"], 40)
     cv = [(np.arange(0, 120, 2), np.arange(1, 80, 2)), (np.arange(1, 120, 2), np.arange(0, 80, 2))]
     selecting = committee.EnsembleSelectionClassifier(MEMBERS, scoring="neg_log_loss", cv=cv).fit(X, y)
@@ -178,7 +180,7 @@ def test_committees_judge_by_the_log_loss_where_a_class_is_absent():
     assert np.isfinite(scores).all()
 
 
-def test_a_study_scores_labels():
+def test_a_study_scores_the_labels():
     y = np.array([1, 2])[CODES]
     study = committee.Study({"bayes": GaussianNB()}, {"table": (X, y)}, resamples=1, scoring=["recall"]).run()
     votes, _, is_test = study.votes("bayes", "table", 0)
@@ -196,20 +198,20 @@ def test_a_study_scores_labels():
         lambda X, y: committee.bootstrap_error(GaussianNB(), X, y, 3, scoring="f1"),
     ],
 )
-def test_a_scorer_of_other_labels_is_refused_before_any_work(fit):
+def test_a_scorer_of_other_labels_is_refused_before_any_fit(fit):
     with pytest.raises(ValueError, match=r"The scorer f1 has no value here: .*\. (Take|Use) ") as caught:
         fit(X, np.array(["no", "yes"])[CODES])
     assert "\n" not in str(caught.value)
 
 
-def test_a_scorer_of_labels_that_wants_probabilities_is_told_from_others():
-    about = make_scorer(brier_score_loss, response_method="predict_proba", pos_label="yes")
-    by_scores = make_scorer(roc_auc_score, response_method=("decision_function", "predict_proba"))
-    assert asks_for_probabilities(about)
-    assert not asks_for_probabilities(by_scores) and not asks_for_probabilities(recall_of("yes"))
+def test_scorers_that_require_probabilities_are_recognised():
+    of_probabilities = make_scorer(brier_score_loss, response_method="predict_proba", pos_label="yes")
+    of_scores = make_scorer(roc_auc_score, response_method=("decision_function", "predict_proba"))
+    assert requires_probabilities(of_probabilities)
+    assert not requires_probabilities(of_scores) and not requires_probabilities(recall_of("yes"))
 
 
-def test_equal_weights_are_none_to_a_scorer_that_takes_no_weights():
+def test_equal_weights_are_ignored_for_a_scorer_without_weights():
     scorer = make_scorer(lambda y, decided: np.mean(y == decided))
     decision, y = [[0.9, 0.1], [0.6, 0.4]], [0, 1]
     assert committee.score(y, decision, scoring=scorer, sample_weight=[2.5, 2.5]) == 0.5
@@ -218,7 +220,7 @@ def test_equal_weights_are_none_to_a_scorer_that_takes_no_weights():
 
 class Refusing(GaussianNB):
     def fit(self, X, y):
-        raise AssertionError("There was work before the metric was refused.")
+        raise AssertionError("A member was fitted before the metric was refused.")
 
 
 def right(estimator, X, y):
@@ -242,14 +244,14 @@ def right(estimator, X, y):
     ],
     ids=["rule", "selection", "automatic", "bootstrap", "score", "study"],
 )
-def test_a_function_of_an_estimator_or_of_predictions_is_refused_before_any_work(fit_by, metric):
-    told = rf"The metric {metric.__name__} fails \(.*\)\. A function gets y, a decision of shape"
-    with pytest.raises(ValueError, match=told) as caught:
+def test_a_function_of_an_estimator_or_of_predictions_is_refused_before_any_fit(fit_by, metric):
+    message = rf"The metric {metric.__name__} fails \(.*\)\. A function gets y, a decision of shape"
+    with pytest.raises(ValueError, match=message) as caught:
         fit_by(metric, CODES)
     assert "\n" not in str(caught.value)
 
 
-def test_a_function_that_knows_the_rows_that_it_will_judge_is_not_refused():
+def test_a_function_that_works_only_on_the_rows_of_the_fit_is_accepted():
     costs = np.arange(1, 121)
 
     def cost(y, decision, weights):

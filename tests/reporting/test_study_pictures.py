@@ -1,4 +1,4 @@
-"""Charts and tables of comparisons have the right content and no overlaps, and can be saved."""
+"""Test the content of charts and tables of comparisons, overlaps of names, and saved files."""
 
 import itertools
 import json
@@ -57,7 +57,7 @@ def words(chart):
     return [each["text"] for each in records(chart) if "text" in each]
 
 
-def test_the_diagram_names_every_learner_its_rank_and_the_critical_difference(demsar):
+def test_the_diagram_shows_learners_ranks_and_the_critical_difference(demsar):
     found = words(critical_difference_diagram(demsar))
     assert set(LEARNERS) <= set(found)
     assert {"3.14", "2.00", "2.89", "1.96", "CD = 1.25"} <= set(found)
@@ -100,7 +100,7 @@ def test_bars_on_the_same_level_have_a_gap():
 
 
 @pytest.mark.parametrize("n_tables", [3, 4])
-def test_the_bar_of_the_critical_difference_ends_at_the_axis_and_has_its_number(n_tables):
+def test_the_bar_of_the_critical_difference_has_a_number_and_is_not_longer_than_the_axis(n_tables):
     compared = Comparison.of([[0.1, 0.2]] * n_tables, "ab")
     chart = critical_difference_diagram(compared)
     axis = [each for each in records(chart) if each.get("y") == each.get("y2") == 68]
@@ -111,7 +111,7 @@ def test_the_bar_of_the_critical_difference_ends_at_the_axis_and_has_its_number(
 
 
 def test_each_side_of_the_diagram_is_as_wide_as_its_names():
-    long = "a learner of a long name"
+    long = "a learner with long name"
     first, second = (
         critical_difference_diagram(Comparison.of([[0.1, 0.2]] * 9, names)).to_dict()
         for names in ([long, "b"], [long, long.upper()])
@@ -141,23 +141,23 @@ def test_the_scatter_counts_wins_and_has_a_point_for_each_table(demsar):
     assert sum("table" in each for each in records(chart)) == 14
 
 
-def test_boxes_are_in_the_order_of_the_ranks(demsar):
+def test_boxes_are_sorted_by_average_rank(demsar):
     spec = json.dumps(rank_boxes(demsar).to_dict())
     assert json.dumps(["C4.5+m+cf", "C4.5+m", "C4.5+cf", "C4.5"]) in spec
 
 
-def test_the_matrix_has_difference_wins_and_p_value_of_every_pair(demsar):
+def test_the_matrix_shows_the_wins_and_p_value_of_each_pair(demsar):
     found = words(comparison_matrix(demsar))
     assert "2 / 2 / 10" in found and "10 / 2 / 2" in found
     assert sum(text.startswith("p ") for text in found) == 12
 
 
-def test_learners_of_unknown_time_are_not_in_the_chart_of_times(ten):
+def test_charts_of_times_skip_learners_with_unknown_times(ten):
     seconds = ten.fit_seconds.copy()
     seconds[:, 3] = np.nan
     found = words(time_against_error(replace(ten, fit_seconds=seconds)))
     assert "learner_2" in found and "learner_3" not in found
-    with pytest.raises(ValueError, match="No fit time of these learners is known"):
+    with pytest.raises(ValueError, match="The fit times of these learners are unknown"):
         time_against_error(replace(ten, fit_seconds=None))
 
 
@@ -177,7 +177,7 @@ def test_unbeaten_learners_depend_on_whether_more_is_better(more_is_better, n_un
     assert len(unbeaten["data"]["values"]) == n_unbeaten
 
 
-def test_numbers_of_seconds_do_not_overlap_over_many_powers_of_ten(ten):
+def test_numbers_at_the_time_axis_do_not_overlap_over_many_powers_of_ten(ten):
     wide = replace(ten, fit_seconds=np.tile(np.logspace(-2, 4, 10), (40, 1)))
     floor = [each for each in records(time_against_error(wide)) if each.get("y") == 364 and "text" in each]
     places = sorted((each["x"], width_of(each["text"])) for each in floor)
@@ -197,22 +197,22 @@ def test_an_interactive_page_works_offline(demsar, tmp_path):
 
 
 def test_an_unknown_format_raises(demsar, tmp_path):
-    with pytest.raises(ValueError, match="saved as one of svg, png, pdf, html"):
+    with pytest.raises(ValueError, match="can be saved as svg, png, pdf, html"):
         save_picture(rank_boxes(demsar), tmp_path / "ranks.bmp")
 
 
-def test_a_notebook_shows_charts_with_altair_alone(demsar, tmp_path, monkeypatch):
+def test_a_notebook_shows_charts_without_vl_convert(demsar, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     chart = rank_boxes(demsar)
     assert "vegaEmbed" in chart._repr_mimebundle_()["text/html"]
-    with pytest.raises(ImportError, match=r"need vl-convert-python\. Install committee\[report\]"):
+    with pytest.raises(ImportError, match=r"needs vl-convert-python\. Install committee\[report\]"):
         save_picture(chart, tmp_path / "boxes.svg")
     monkeypatch.setitem(sys.modules, "altair", None)
     with pytest.raises(ImportError, match=r"need altair\. Install committee\[plot\]"):
         rank_boxes(demsar)
 
 
-def test_tables_are_markdown_and_latex(demsar):
+def test_tables_are_written_as_markdown_or_latex(demsar):
     assert score_table(demsar).splitlines()[-1] == "| average rank | 3.143 | 2.000 | 2.893 | 1.964 |"
     latex = score_table(demsar, "latex")
     assert latex.startswith(r"\begin{tabular}{lrrrr}") and latex.endswith(r"\end{tabular}")
@@ -230,7 +230,7 @@ def test_special_characters_of_latex_are_escaped():
     assert r"a\_b & 50\%" in score_table(compared, "latex")
 
 
-def test_the_report_has_all_charts_tables_and_a_page(demsar, tmp_path):
+def test_the_report_contains_all_charts_tables_and_a_page(demsar, tmp_path):
     report = write_report([demsar], tmp_path, formats=["svg"])
     assert all(path.exists() for path in report.files)
     page = report.page.read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Control groups as files, for the tests of what they allow; and runners, open or made anew."""
+"""Fixtures: control groups as files, and shared or new runners."""
 
 import pytest
 from every_runner import IN_OTHER_PROCESSES, PARALLEL, RUNNERS
@@ -8,7 +8,10 @@ from committee.running import resources
 
 @pytest.fixture
 def control_groups(tmp_path):
-    """Writes the files of some groups; the process is in /job/step. Gives their folder and the list."""
+    """Return a function that writes control groups for a process in /job/step.
+
+    It returns the folder of the groups and the file with the names of the groups of the process.
+    """
 
     def write(files):
         for name, text in files.items():
@@ -24,7 +27,7 @@ def control_groups(tmp_path):
 
 @pytest.fixture(scope="module")
 def open_runners():
-    """One runner of each kind for all tests that leave it as it was."""
+    """Return one runner of each kind, for all tests that do not change it."""
     cores, resources.usable_cores = resources.usable_cores, lambda: 4
     runners = {name: make() for name, make in RUNNERS.items()}
     yield runners
@@ -50,7 +53,7 @@ def remote(request, open_runners):
 
 @pytest.fixture(params=RUNNERS)
 def fresh(request, monkeypatch):
-    """A runner for a test that closes it."""
+    """Return a new runner, for a test that closes it."""
     monkeypatch.setattr(resources, "usable_cores", lambda: 4)
     with RUNNERS[request.param]() as own:
         yield own

@@ -1,4 +1,4 @@
-"""Tasks that fail, cannot be sent or end too late, and workers that die."""
+"""Tasks that fail, cannot be sent or are ended by the runner, and workers that die."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 from committee.running import TaskError, WorkerDiedError, runner
 
 
-def test_an_error_comes_back_with_the_task_and_its_type(run):
+def test_an_error_names_the_task_and_keeps_its_type(run):
     task = run.submit(runner_tasks.fail, "one class only", name="member 3 (LogisticRegression), fold 2")
     with pytest.raises(ValueError, match="one class only") as caught:
         task.result()
@@ -26,17 +26,17 @@ def test_an_error_comes_back_with_the_task_and_its_type(run):
     assert str(caught.value.__cause__) == "one class only"
 
 
-def test_an_error_of_several_lines_is_told_in_one(run):
+def test_an_error_of_several_lines_becomes_one_line(run):
     with pytest.raises(ValueError, match=r"ValueError: Input X contains NaN\. See the docs\.$"):
         run.submit(runner_tasks.fail, "Input X contains NaN.\n  See the docs.").result()
 
 
-def test_gather_raises_what_failed(run):
+def test_gather_raises_the_error_of_a_task(run):
     with pytest.raises(ValueError, match="'bad', failed"):
         run.gather([run.submit(runner_tasks.doubled, 1), run.submit(runner_tasks.fail, "no", name="bad")])
 
 
-def test_a_failure_hurts_no_other_task(run):
+def test_a_failure_does_not_affect_other_tasks(run):
     tasks = [run.submit(runner_tasks.fail, "no"), run.submit(runner_tasks.doubled, 1)]
     assert [task.exception() is None for task in tasks] == [False, True]
 
@@ -57,17 +57,17 @@ def test_a_failure_hurts_no_other_task(run):
 def test_errors_of_any_type_can_be_caught_by_their_type(run, error):
     with pytest.raises(type(error)) as caught:
         run.submit(runner_tasks.throw, error).result()
-    told = f": {error}" if str(error) else "."
-    assert str(caught.value).endswith(f"'throw', failed. {type(error).__name__}{told}")
+    reason = f": {error}" if str(error) else "."
+    assert str(caught.value).endswith(f"'throw', failed. {type(error).__name__}{reason}")
     assert type(caught.value.__cause__) is type(error)
 
 
-def test_an_error_of_many_is_told(run):
+def test_an_exception_group_is_reported(run):
     with pytest.raises(TaskError, match="ExceptionGroup: two"):
         run.submit(runner_tasks.throw, ExceptionGroup("two", [ValueError(1), ValueError(2)])).result()
 
 
-def test_an_error_of_a_strange_type_is_told(run):
+def test_an_error_that_cannot_be_unpickled_is_reported(run):
     with pytest.raises(TaskError, match=r"'fail_oddly', failed. OddError: this and that"):
         run.submit(runner_tasks.fail_oddly).result()
 
@@ -77,7 +77,7 @@ def test_a_task_that_leaves_the_interpreter_fails(run):
         run.submit(runner_tasks.leave).result()
 
 
-def test_the_error_of_another_process_tells_where(remote):
+def test_the_error_of_another_process_includes_its_traceback(remote):
     with pytest.raises(ValueError) as caught:
         remote.submit(runner_tasks.fail, "no").result()
     assert "runner_tasks.py" in caught.value.__cause__.__notes__[0]
@@ -107,7 +107,7 @@ def test_functions_without_a_name_can_be_sent(run):
     assert run.submit(lambda value: factor * value, 5).result() == 15
 
 
-def test_a_closed_runner_is_told_in_one_line(fresh):
+def test_a_closed_runner_is_refused_in_one_line(fresh):
     task = fresh.submit(runner_tasks.doubled, 2)
     assert task.result() == 4
     fresh.close()
@@ -118,7 +118,7 @@ def test_a_closed_runner_is_told_in_one_line(fresh):
     assert task.result() == 4
 
 
-def test_closing_ends_what_has_not_ended(fresh, tmp_path):
+def test_closing_ends_unfinished_tasks(fresh, tmp_path):
     tasks = [fresh.submit(runner_tasks.wait_for, tmp_path / "never") for _ in range(5)]
     fresh.close()
     for task in tasks:
@@ -168,7 +168,7 @@ def test_a_worker_that_dies_between_tasks_is_replaced(remote):
         assert remote.submit(runner_tasks.doubled, 4).result() == 8
 
 
-def test_a_death_hurts_no_other_task(remote, tmp_path):
+def test_a_death_does_not_affect_other_tasks(remote, tmp_path):
     slow = remote.submit(runner_tasks.wait_for, tmp_path / "go")
     deadly = remote.submit(runner_tasks.die)
     waiting = [remote.submit(runner_tasks.record, tmp_path / "log", str(i)) for i in range(5)]

@@ -1,18 +1,24 @@
-"""Ctrl-C, and a caller that is killed: what is done is kept, and nothing is left behind."""
+"""Ctrl-C, and a killed caller: finished results are kept, and no thread, process or file remains."""
 
+import itertools
 import json
+import linecache
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 import pytest
+import runner_tasks
+
+from committee.running import runner, worker_pool
 
 TESTS = Path(__file__).parent.parent
 
-# Two tasks end, then the others would run for ever; whoever interrupts is told by the line "waiting".
+# Two tasks end. The others would never end.
 SCRIPT = """
 import json, os, sys, threading, time
 import numpy as np
@@ -76,7 +82,7 @@ def wait_until(holds, seconds=60.0):
 
 
 def running(folder, n_tasks):
-    """The processes of the tasks that have begun, once there are as many as there should be."""
+    """Wait until some tasks have begun, and return their processes."""
     wait_until(lambda: len(list(folder.glob("begun *"))) >= n_tasks)
     return {int(path.name.split()[1]) for path in folder.glob("begun *")}
 
@@ -90,23 +96,23 @@ def is_alive(process):
 
 
 @pytest.mark.parametrize(("kind", "n_running"), [("serial", 1), ("threads", 2), ("processes", 2)])
-def test_an_interruption_keeps_what_is_done_and_leaves_nothing_behind(script, tmp_path, kind, n_running):
+def test_an_interruption_keeps_finished_results_and_leaves_nothing_behind(script, tmp_path, kind, n_running):
     shared_memory = set(os.listdir("/dev/shm"))
     process = script(kind)
     workers = running(tmp_path / "work", n_running)
     process.send_signal(signal.SIGINT)
     output, _ = process.communicate(timeout=60)
-    told = json.loads(output)
-    assert told["results"] == [100_000.0, 100_000.0]
-    assert len(told["errors"]) == 5
-    assert all("did not" in error for error in told["errors"])
-    assert (told["threads"], told["files"]) == (1, 0)
+    report = json.loads(output)
+    assert report["results"] == [100_000.0, 100_000.0]
+    assert len(report["errors"]) == 5
+    assert all("did not" in error for error in report["errors"])
+    assert (report["threads"], report["files"]) == (1, 0)
     assert not any(map(is_alive, workers))
     assert set(os.listdir("/dev/shm")) == shared_memory
     assert os.listdir(tmp_path) == ["work"]
 
 
-def test_workers_end_when_their_caller_is_killed_and_no_file_stays(script, tmp_path):
+def test_workers_end_when_their_caller_is_killed_and_no_file_remains(script, tmp_path):
     shared_memory = set(os.listdir("/dev/shm"))
     process = script("processes")
     workers = running(tmp_path / "work", 2)
@@ -114,6 +120,51 @@ def test_workers_end_when_their_caller_is_killed_and_no_file_stays(script, tmp_p
     wait_until(lambda: not any(map(is_alive, workers)))
     assert set(os.listdir("/dev/shm")) == shared_memory
     assert os.listdir(tmp_path) == ["work"]
+
+
+class InterruptionAtLine:
+    """A trace function that raises a KeyboardInterrupt at one of the lines that the pool executes.
+
+    Lines with `with` are skipped: they are traced again just before the block is left, where Python handles
+    no signal.
+    """
+
+    def __init__(self, number):
+        self.n_left = number
+
+    def __call__(self, frame, event, argument):
+        if frame.f_code.co_filename != worker_pool.__file__:
+            return None
+        line = linecache.getline(worker_pool.__file__, frame.f_lineno)
+        self.n_left -= event == "line" and not line.lstrip().startswith("with ")
+        if self.n_left == 0:
+            raise KeyboardInterrupt
+        return self
+
+
+def pool_threads():
+    return [each for each in threading.enumerate() if each.name == "committee-runner"]
+
+
+def test_an_interruption_at_any_line_of_submit_and_close_leaves_no_thread(tmp_path):
+    assert pool_threads() == []
+    for number in itertools.count(1):
+        interruption = InterruptionAtLine(number)
+        run = runner("threads", n_workers=1)
+        sys.settrace(interruption)
+        try:
+            with run:
+                run.submit(runner_tasks.wait_for, tmp_path / "never")
+                run.submit(runner_tasks.doubled, 1)
+        except KeyboardInterrupt:
+            pass
+        finally:
+            sys.settrace(None)
+        del run
+        wait_until(lambda: pool_threads() == [])
+        if interruption.n_left > 0:
+            break
+    assert number > 40
 
 
 LEFT_OPEN = """

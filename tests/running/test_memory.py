@@ -1,4 +1,4 @@
-"""How much memory there is to take."""
+"""The memory that the process may use."""
 
 import math
 import platform
@@ -10,7 +10,7 @@ import pytest
 from committee.running import available_bytes, resources
 
 
-def test_this_process_may_take_some():
+def test_this_process_may_use_some_memory():
     assert available_bytes() > 0
 
 
@@ -19,7 +19,7 @@ def test_free_memory_is_read_in_kilobytes(tmp_path):
     assert resources.machine_bytes(tmp_path / "meminfo") == 2048
 
 
-def test_a_machine_of_unknown_memory_is_trusted(tmp_path, monkeypatch):
+def test_unknown_memory_counts_as_infinite(tmp_path, monkeypatch):
     monkeypatch.setattr(resources.os, "sysconf_names", {})
     assert resources.machine_bytes(tmp_path / "nothing") == math.inf
 
@@ -57,9 +57,9 @@ def resident():
         return int(file.read().split()[1]) * 4096
 
 give_back_at_once()
-np.ones(10**6)  # the C library notes that such pieces are freed
+np.ones(10**6)  # glibc raises its threshold when such a piece is freed
 pieces = [np.ones(10**6) for _ in range(20)]
-last = np.ones(10**5)  # lies above them, if they are not mapped one by one
+last = np.ones(10**5)  # is above them, unless each is mapped separately
 before = resident()
 del pieces
 print(before - resident() > 100e6)
@@ -67,7 +67,7 @@ print(before - resident() > 100e6)
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="an option of glibc")
-def test_large_pieces_of_memory_are_given_back_at_once():
+def test_large_pieces_of_memory_are_returned_at_once():
     found = subprocess.run(
         [sys.executable, "-c", KEPT, "at once"], capture_output=True, text=True, check=True
     )

@@ -1,4 +1,4 @@
-"""Events of long work, and who receives them: nobody, a receiver of one's own, lines, bars."""
+"""Events of long work, and their receivers: none, a function, lines or bars."""
 
 import io
 import pickle
@@ -47,7 +47,7 @@ def events_of(estimator, problem):
 
 
 @EVERY_FAMILY
-def test_every_long_fit_tells_from_its_beginning_to_its_end(estimator, problem, what):
+def test_every_long_fit_reports_its_progress_from_beginning_to_end(estimator, problem, what):
     events = events_of(estimator, problem)
     assert {(event.what, event.name) for event in events} == {(what, type(estimator).__name__)}
     assert {(event.n_total, event.is_limit, event.within) for event in events} == {(5, False, ())}
@@ -67,12 +67,12 @@ def test_every_long_fit_tells_from_its_beginning_to_its_end(estimator, problem, 
     ],
     ids=["forest", "bagged trees", "bagged estimators"],
 )
-def test_a_warm_start_counts_what_was_there(ensemble):
+def test_a_warm_start_counts_the_members_of_the_previous_fit(ensemble):
     ensemble.fit(*CLASSES)
     assert [event.n_done for event in events_of(ensemble.set_params(n_estimators=4), CLASSES)] == [3, 4, 4]
 
 
-def test_trees_that_end_when_there_are_enough_have_a_limit_and_no_goal():
+def test_an_automatic_number_of_trees_is_reported_as_a_limit():
     forest = RandomForestClassifier("auto", random_state=0)
     last = events_of(forest, CLASSES)[-1]
     assert last.is_limit and last.n_total == 1000 and last.n_done == len(forest.estimators_)
@@ -91,7 +91,7 @@ def test_trees_that_end_when_there_are_enough_have_a_limit_and_no_goal():
         ),
     ],
 )
-def test_folds_are_work_with_work_within(booster, problem, part, most):
+def test_folds_contain_other_work(booster, problem, part, most):
     events = events_of(booster, problem)
     folds = [event for event in events if event.what == "folds"]
     assert [event.n_done for event in folds] == [0, 1, 2, 3, 4, 5, 5]
@@ -104,19 +104,19 @@ def test_folds_are_work_with_work_within(booster, problem, part, most):
     assert (events[-1].what, events[-1].within, events[-1].is_over) == (part, (), True)
 
 
-def test_a_member_tells_within_the_round_that_it_is_made_in():
+def test_the_work_of_a_member_is_within_its_round():
     booster = AdaBoostM1Classifier(RandomForestClassifier(2, max_depth=1), n_estimators=2)
     inner = [event for event in events_of(booster, CLASSES) if event.what == "trees"]
     assert {event.within for event in inner} == {("member 1 of 2",), ("member 2 of 2",)}
 
 
 @EVERY_FAMILY
-def test_silence_is_silent(estimator, problem, what, capfd):
+def test_without_verbose_nothing_is_printed(estimator, problem, what, capfd):
     estimator.fit(*problem)
     assert capfd.readouterr() == ("", "")
 
 
-def test_a_receiver_replaces_the_display_and_is_forgotten_after_its_block(capsys):
+def test_a_receiver_replaces_the_display_within_its_block(capsys):
     events = events_of(RandomForestClassifier(2, verbose=1), CLASSES)
     assert len(events) > 2
     assert capsys.readouterr().err == ""
@@ -124,7 +124,7 @@ def test_a_receiver_replaces_the_display_and_is_forgotten_after_its_block(capsys
     assert capsys.readouterr().err.startswith("committee: 2 of 2 trees, ")
 
 
-def test_what_a_receiver_raises_ends_the_fit_and_changes_nothing():
+def test_an_error_of_a_receiver_ends_the_fit_and_changes_nothing():
     forest = RandomForestClassifier(50, warm_start=True)
 
     def refuse(event):
@@ -136,7 +136,7 @@ def test_what_a_receiver_raises_ends_the_fit_and_changes_nothing():
     assert not hasattr(forest, "classes_")
 
 
-def test_events_from_elsewhere_become_parts_of_the_work_at_hand():
+def test_forwarded_events_become_parts_of_the_current_work():
     events = []
     with receiving(events.append), within("member 3 (GaussianNB)", "fold 2"):
         forward(Event("trees", "RandomForestClassifier", 1, 9, 0.5, within=("member 1 of 2",)))
@@ -144,7 +144,7 @@ def test_events_from_elsewhere_become_parts_of_the_work_at_hand():
     forward(events[0])  # without a receiver
 
 
-def test_lines_tell_of_parts_too_but_not_of_their_ends(capsys, monkeypatch):
+def test_lines_report_parts_but_not_their_ends(capsys, monkeypatch):
     monkeypatch.setattr("committee.running.progress.SECONDS_BETWEEN_LINES", 0.0)
     lines = Lines()
     lines(Event("rounds", "Booster", 3, 40, 1.25, within=("fold 1 of 5",)))
@@ -164,7 +164,7 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_bars_show_work_and_its_parts_and_leave_the_outermost(monkeypatch):
+def test_bars_show_work_and_its_parts_and_keep_the_outermost(monkeypatch):
     console = pytest.importorskip("rich.console")
     monkeypatch.setattr("committee.running.progress.SECONDS_BETWEEN_PICTURES", 0.0)
     screen = io.StringIO()
@@ -178,10 +178,10 @@ def test_bars_show_work_and_its_parts_and_leave_the_outermost(monkeypatch):
     assert shown.rindex("GradientBoostingRegressor: rounds") > shown.rindex(
         "GradientBoostingRegressor: folds"
     )
-    assert shown.rstrip().endswith("\x1b[?25h"), "the cursor is shown again"
+    assert shown.rstrip().endswith("\x1b[?25h"), "the cursor must be visible again"
 
 
-def test_a_terminal_gets_bars_and_anything_else_lines(monkeypatch):
+def test_a_terminal_gets_bars_and_other_streams_get_lines(monkeypatch):
     pytest.importorskip("rich")
     monkeypatch.setenv("TERM", "xterm")
     assert isinstance(display(), Lines)
@@ -194,7 +194,7 @@ def test_a_terminal_gets_bars_and_anything_else_lines(monkeypatch):
     assert isinstance(display(), Lines), "without rich"
 
 
-def test_work_that_nobody_hears_has_no_hook():
+def test_work_without_a_receiver_has_no_hook():
     with Work("trees", "Forest", 5) as work:
         assert not work.has_receiver
     with receiving(print), Work("trees", "Forest", 5) as work:
@@ -204,7 +204,7 @@ def test_work_that_nobody_hears_has_no_hook():
 @pytest.mark.parametrize(
     ("estimator", "problem"),
     [
-        # On one thread: of several, the first tree may be made last.
+        # With several threads, the first tree may be finished last.
         (RandomForestClassifier(12, oob_score=True, n_jobs=1, random_state=0), CLASSES),
         (GradientBoostingRegressor(12, subsample=0.7, random_state=0), NUMBERS),
         (GradientBoostingClassifier(12, random_state=0), CLASSES),
@@ -215,7 +215,7 @@ def test_work_that_nobody_hears_has_no_hook():
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_an_interrupted_warm_start_keeps_what_is_made_and_goes_on_to_the_same_bits(estimator, problem):
+def test_an_interrupted_warm_start_is_resumed_to_the_same_bits(estimator, problem):
     X, y = problem
 
     def interrupt(event):
@@ -226,14 +226,14 @@ def test_an_interrupted_warm_start_keeps_what_is_made_and_goes_on_to_the_same_bi
     before = dict(vars(estimator))
     with receiving(interrupt), pytest.raises(KeyboardInterrupt):
         estimator.fit(X, y)
-    assert vars(estimator) == before, "without a warm start, the estimator is as it was"
+    assert vars(estimator) == before, "without a warm start, nothing may change"
 
     for name in before.keys() - estimator.get_params().keys():
         delattr(estimator, name)
     estimator.set_params(warm_start=True)
     with receiving(interrupt), pytest.raises(KeyboardInterrupt):
         estimator.fit(X, y)
-    made = estimator.n_iter_ if hasattr(estimator, "n_iter_") else len(estimator.estimators_)
-    assert 3 <= made < estimator.n_estimators
+    n_made = estimator.n_iter_ if hasattr(estimator, "n_iter_") else len(estimator.estimators_)
+    assert 3 <= n_made < estimator.n_estimators
     estimator.predict(X)
     np.testing.assert_array_equal(estimator.fit(X, y).predict(X), whole)

@@ -1,4 +1,4 @@
-"""Runners: results, and the runner as a thing."""
+"""Runners: results of tasks, copies of runners, and errors of their parameters."""
 
 import copy
 import gc
@@ -22,18 +22,18 @@ def test_results_come_in_the_order_of_the_tasks(run):
     assert run.gather([run.submit(runner_tasks.doubled, i) for i in range(20)]) == list(range(0, 40, 2))
 
 
-def test_no_task_is_no_result(run):
+def test_no_tasks_give_no_results(run):
     assert run.gather([]) == []
     assert list(run.as_completed([])) == []
 
 
-def test_every_task_comes_back_once(run):
+def test_every_task_is_returned_once(run):
     tasks = [run.submit(runner_tasks.doubled, i) for i in range(7)]
     assert sorted(task.result() for task in run.as_completed(tasks)) == list(range(0, 14, 2))
     assert sorted(task.result() for task in run.as_completed(tasks)) == list(range(0, 14, 2))
 
 
-def test_tasks_that_end_first_come_first(parallel, tmp_path):
+def test_tasks_are_returned_in_the_order_of_completion(parallel, tmp_path):
     slow = parallel.submit(runner_tasks.wait_for, tmp_path / "go", name="slow")
     quick = parallel.submit(runner_tasks.doubled, 1, name="quick")
     ended = parallel.as_completed([slow, quick])
@@ -43,8 +43,8 @@ def test_tasks_that_end_first_come_first(parallel, tmp_path):
     assert [task.name for task in parallel.as_completed([slow, quick])] == ["quick", "slow"]
 
 
-def test_tasks_run_side_by_side(parallel, tmp_path):
-    # Each waits for what only the other can do.
+def test_tasks_run_in_parallel(parallel, tmp_path):
+    # The first task waits for a file that the second one creates.
     first = parallel.submit(runner_tasks.wait_then_touch, tmp_path / "a", tmp_path / "b")
     second = parallel.submit(runner_tasks.wait_then_touch, __file__, tmp_path / "a")
     assert parallel.gather([first, second]) == [str(tmp_path / "b"), str(tmp_path / "a")]
@@ -55,7 +55,7 @@ def test_a_task_knows_its_name_and_its_index(run):
     assert (first.name, second.name, second.index - first.index) == ("doubled", "member 3", 1)
 
 
-def test_large_results_come_back_whole_and_may_be_changed(run):
+def test_large_results_are_complete_and_writable(run):
     votes = np.random.default_rng(0).random((3, 100_000, 2))
     result = run.submit(runner_tasks.give_back, {"votes": votes, "order": np.asfortranarray(votes)}).result()
     np.testing.assert_array_equal(result["votes"], votes)
@@ -89,7 +89,7 @@ def test_fits_give_the_same_bits_on_every_runner(open_runners, estimator):
             np.testing.assert_array_equal(votes, expected)
 
 
-def test_a_runner_is_used_as_it_is_and_left_open(run):
+def test_a_lent_runner_is_left_open(run):
     with runner(run) as lent:
         assert (lent.n_workers, lent.threads_per_worker) == (run.n_workers, run.threads_per_worker)
         shared = lent.put([1])
@@ -97,14 +97,14 @@ def test_a_runner_is_used_as_it_is_and_left_open(run):
     assert run.submit(runner_tasks.doubled, 1).result() == 2
 
 
-def test_a_copy_is_the_runner_and_a_pickle_another_one(run):
+def test_a_copy_is_the_same_runner_and_a_pickle_is_another_one(run):
     assert copy.deepcopy(run) is run
     with pickle.loads(pickle.dumps(run)) as other:
         assert type(other) is type(run)
         assert other.submit(runner_tasks.doubled, 1).result() == 2
 
 
-def test_a_runner_that_nobody_holds_leaves_nothing_behind(monkeypatch):
+def test_a_deleted_runner_leaves_no_threads_or_processes(monkeypatch):
     for make in RUNNERS.values():
         run = make()
         process, _ = run.submit(runner_tasks.place).result()
@@ -131,7 +131,7 @@ def test_a_runner_that_nobody_holds_leaves_nothing_behind(monkeypatch):
         ("threads", 1.5, "n_workers must be an integer other than 0, or None. Got 1.5."),
     ],
 )
-def test_a_runner_that_cannot_be_made_is_told_in_one_line(kind, n_workers, message):
+def test_bad_parameters_of_a_runner_are_refused_in_one_line(kind, n_workers, message):
     with pytest.raises(ValueError) as caught:
         runner(kind, n_workers=n_workers)
     assert str(caught.value) == message

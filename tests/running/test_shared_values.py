@@ -21,7 +21,7 @@ def test_a_handle_becomes_its_value_at_any_depth(run, wrap):
     assert repr(result) == repr(wrap(value))
 
 
-def test_a_handle_may_lie_in_a_value_that_is_shared(run):
+def test_a_shared_value_may_contain_a_handle(run):
     shared = run.put({"table": run.put(np.arange(3.0)), "names": ["a"]})
     gc.collect()
     assert run.submit(runner_tasks.give_back, shared).result()["table"].tolist() == [0.0, 1.0, 2.0]
@@ -57,7 +57,7 @@ def test_a_binned_table_can_be_shared(run):
     np.testing.assert_array_equal(votes, runner_tasks.fit_and_vote(forest, bin_table(X), y, X))
 
 
-def test_shared_arrays_are_not_to_be_written(run):
+def test_shared_arrays_are_read_only(run):
     numbers = np.arange(3.0)
     with pytest.raises(ValueError, match=r"'overwrite', failed.*read-only"):
         run.submit(runner_tasks.overwrite, run.put(numbers)).result()
@@ -71,7 +71,7 @@ def test_a_shared_array_is_mapped_and_not_copied(remote):
     assert remote.submit(runner_tasks.memory_of, array).result() == ("bytearray", False, True, 100_000.0)
 
 
-def test_reading_a_shared_array_takes_no_memory_of_the_worker(remote):
+def test_reading_a_shared_array_allocates_no_memory(remote):
     assert remote.submit(runner_tasks.megabytes_to_read, remote.put(np.ones(8_000_000))).result() < 8
     assert remote.submit(runner_tasks.megabytes_to_read, np.ones(10)).result() < 8
 
@@ -86,7 +86,8 @@ def test_reading_a_shared_array_takes_no_memory_of_the_worker(remote):
     ids=lambda frame: type(frame).__module__.split(".")[0],
 )
 def test_the_columns_of_a_frame_are_mapped(remote, frame):
-    assert remote.put(frame).spans[0][1] < 4000  # The pickle itself is small: all numbers lie beside it.
+    # The pickle itself is small, because all numbers are next to it.
+    assert remote.put(frame).spans[0][1] < 4000
 
 
 def test_a_shared_value_is_opened_once_for_each_worker(remote):
@@ -95,7 +96,7 @@ def test_a_shared_value_is_opened_once_for_each_worker(remote):
     assert len(set(seen)) <= remote.n_workers
 
 
-def test_a_shared_value_lives_as_long_as_a_task_needs_it(parallel, tmp_path):
+def test_a_shared_value_exists_as_long_as_a_task_needs_it(parallel, tmp_path):
     n_workers = parallel.n_workers
     blocked = [parallel.submit(runner_tasks.wait_for, tmp_path / "go") for _ in range(n_workers)]
     waiting = parallel.submit(runner_tasks.memory_of, parallel.put(np.ones(4)))
@@ -117,14 +118,12 @@ def test_handles_work_in_another_runner(open_runners, run):
         assert run.submit(runner_tasks.give_back, other.put([1, 2])).result() == [1, 2]
 
 
-def test_files_lie_in_the_folder_for_temporary_files_where_shared_memory_is_short(
-    remote, tmp_path, monkeypatch
-):
+def test_without_shared_memory_files_are_in_the_temporary_folder(remote, tmp_path, monkeypatch):
     monkeypatch.setattr(shared_values, "SHARED_MEMORY", tmp_path / "nothing")
     assert remote.submit(runner_tasks.give_back, remote.put([1, 2])).result() == [1, 2]
 
 
-def test_a_full_disk_is_told_in_one_line(remote, tmp_path, monkeypatch):
+def test_a_full_disk_is_reported_in_one_line(remote, tmp_path, monkeypatch):
     monkeypatch.setattr(shared_values, "SHARED_MEMORY", tmp_path / "nothing")
     monkeypatch.setattr(shared_values.tempfile, "tempdir", str(tmp_path / "gone"))
     with pytest.raises(OSError, match=r"1 MB to share with the workers do not fit in .*gone: .* set TMPDIR"):

@@ -1,4 +1,4 @@
-"""How many threads `n_jobs` gives."""
+"""The number of threads for a value of `n_jobs`."""
 
 import pytest
 
@@ -17,16 +17,16 @@ def test_n_jobs_counts_from_both_ends(four_cores, n_jobs, expected):
     assert n_threads(n_jobs) == expected
 
 
-def test_no_job_at_all_is_an_error():
+def test_zero_jobs_are_an_error():
     with pytest.raises(ValueError, match="n_jobs must be an integer other than 0, or None"):
         n_threads(0)
 
 
-@pytest.mark.parametrize(("asked", "expected"), [("1", 1), ("1,4", 1), ("", 8), ("0", 8), ("many", 8)])
-def test_the_environment_may_ask_for_fewer(monkeypatch, asked, expected):
+@pytest.mark.parametrize(("variable", "expected"), [("1", 1), ("1,4", 1), ("", 8), ("0", 8), ("many", 8)])
+def test_the_environment_may_set_fewer_threads(monkeypatch, variable, expected):
     monkeypatch.setattr(resources.os, "sched_getaffinity", lambda process: set(range(8)), raising=False)
     monkeypatch.setattr(resources, "quota", lambda groups, own: 64)
-    monkeypatch.setenv("OMP_NUM_THREADS", asked)
+    monkeypatch.setenv("OMP_NUM_THREADS", variable)
     assert n_threads(None) == expected
 
 

@@ -1,4 +1,4 @@
-"""Bags: which rows a member sees, and how often."""
+"""Bags: the rows of each member, and how often each is drawn."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from committee.task import Classification, are_repetitions
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))
-# 40, 15 and 5 rows.
+# The classes have 40, 15 and 5 rows.
 Y = np.repeat([0, 1, 2], [40, 15, 5])
 
 
@@ -36,13 +36,13 @@ def class_counts(counts, y=Y):
     return np.bincount(y, weights=counts).astype(int).tolist()
 
 
-def test_a_bootstrap_draws_as_many_rows_as_there_are_and_leaves_about_a_third_out():
+def test_a_bootstrap_draws_the_number_of_rows_and_leaves_about_a_third_out():
     counts = np.array([bags_of().draw(7, member) for member in range(200)])
     assert (counts.sum(axis=1) == 60).all()
     assert 0.33 < (counts == 0).mean() < 0.41
 
 
-def test_a_bag_is_the_same_whenever_it_is_drawn_and_another_for_each_member_and_seed():
+def test_a_bag_depends_only_on_the_member_and_the_seed():
     bags = bags_of()
     assert np.array_equal(bags.draw(1, 4), bags_of().draw(1, 4))
     assert not np.array_equal(bags.draw(1, 4), bags.draw(1, 5))
@@ -51,7 +51,7 @@ def test_a_bag_is_the_same_whenever_it_is_drawn_and_another_for_each_member_and_
 
 @pytest.mark.parametrize("bootstrap", [True, False])
 @pytest.mark.parametrize("sampling", ["plain", "stratified", "balanced"])
-def test_the_order_of_rows_changes_no_bag(bootstrap, sampling):
+def test_the_order_of_rows_does_not_change_bags(bootstrap, sampling):
     order = np.random.default_rng(1).permutation(60)
     straight = bags_of(bootstrap=bootstrap, sampling=sampling, max_samples=0.6)
     shuffled = bags_of(X[order], Y[order], bootstrap=bootstrap, sampling=sampling, max_samples=0.6)
@@ -78,7 +78,7 @@ def test_pasting_draws_a_row_at_most_once():
     assert (bags_of(bootstrap=False).draw(0, 0) == 1).all()
 
 
-def test_rows_are_drawn_in_proportion_to_their_weights_and_those_of_weight_zero_never():
+def test_rows_are_drawn_in_proportion_to_their_weights():
     weights = np.where(np.arange(60) < 10, 0.0, np.where(np.arange(60) < 20, 7.5, 2.5))
     bags = bags_of(weights=weights)
     counts = sum(bags.draw(0, member).astype(int) for member in range(400))
@@ -88,32 +88,32 @@ def test_rows_are_drawn_in_proportion_to_their_weights_and_those_of_weight_zero_
     assert not bags.keeps_weights
 
 
-def test_pasted_rows_keep_weights_that_are_no_repetitions():
+def test_pasted_rows_keep_weights_that_do_not_count_repetitions():
     assert bags_of(weights=np.linspace(0.1, 2, 60), bootstrap=False).keeps_weights
     assert not bags_of(weights=1 + np.arange(60) % 2, bootstrap=False).keeps_weights
 
 
 @pytest.mark.parametrize("bootstrap", [True, False])
-def test_stratified_bags_have_the_classes_in_the_proportions_of_the_table(bootstrap):
+def test_stratified_bags_have_the_class_proportions_of_the_table(bootstrap):
     for member in range(20):
         bags = bags_of(bootstrap=bootstrap, sampling="stratified", max_samples=0.6)
         assert class_counts(bags.draw(0, member)) == [24, 9, 3]
 
 
 @pytest.mark.parametrize("bootstrap", [True, False])
-def test_balanced_bags_have_as_many_rows_of_each_class_as_the_rarest(bootstrap):
+def test_balanced_bags_have_the_size_of_the_rarest_class_for_each_class(bootstrap):
     for member in range(20):
         bags = bags_of(bootstrap=bootstrap, sampling="balanced")
         assert class_counts(bags.draw(0, member)) == [5, 5, 5]
     assert class_counts(bags_of(sampling="balanced", max_samples=9).draw(0, 0)) == [3, 3, 3]
 
 
-def test_every_class_is_in_a_stratified_bag_however_few_rows_are_drawn():
+def test_every_class_is_in_a_small_stratified_bag():
     assert class_counts(bags_of(sampling="stratified", max_samples=3).draw(0, 0)) == [1, 1, 1]
 
 
 @pytest.mark.parametrize("bootstrap", [True, False])
-def test_groups_are_drawn_whole(bootstrap):
+def test_groups_are_drawn_as_a_whole(bootstrap):
     groups = np.arange(60) // 4
     bags = bags_of(groups=groups, bootstrap=bootstrap, max_samples=0.5)
     for member in range(20):
@@ -141,11 +141,11 @@ def test_groups_of_several_classes_cannot_be_drawn_by_class():
     [
         ({"max_samples": 61}, "max_samples=61 is more than the 60 rows that can be drawn"),
         ({"max_samples": 16, "groups": np.arange(60) // 4}, "more than the 15 groups"),
-        ({"max_samples": 16, "sampling": "balanced"}, "15 rows that can be drawn with all classes alike"),
+        ({"max_samples": 16, "sampling": "balanced"}, "15 rows that can be drawn in equal numbers per class"),
         ({"max_samples": 2, "sampling": "stratified"}, "draws 2 rows, and there are 3 classes"),
     ],
 )
-def test_what_cannot_be_drawn_is_told(arguments, message):
+def test_bags_that_cannot_be_drawn_are_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         bags_of(**arguments)
 
@@ -155,7 +155,7 @@ def test_what_cannot_be_drawn_is_told(arguments, message):
     [{"units": [0, 9]}, {"groups": [0, 2**31]}, {"ends": [3]}, {"n_draws": [2**31]}],
     ids=str,
 )
-def test_a_drawing_of_other_rows_is_refused_before_anything_is_drawn(changed):
+def test_a_drawing_from_rows_outside_of_the_table_is_refused(changed):
     given = {"units": [0, 1], "ends": [2], "n_draws": [2], "groups": [0, 1]} | changed
     units, groups = (np.array(given[name], dtype=np.uint32) for name in ("units", "groups"))
     ends, n_draws = (np.array(given[name], dtype=np.uint64) for name in ("ends", "n_draws"))

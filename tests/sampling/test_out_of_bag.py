@@ -1,4 +1,4 @@
-"""oob_score takes any metric: by the name that `committee.score` knows, as a scorer, or as a function."""
+"""`oob_score` accepts any metric: a name as in `committee.score`, a scorer, or a function."""
 
 import numpy as np
 import pytest
@@ -53,25 +53,25 @@ def negative_log_loss(y, votes):
         (make_scorer(f1_score), lambda y, votes: f1_score(y, votes.argmax(axis=1))),
     ],
 )
-def test_a_metric_by_name_sees_the_out_of_bag_probabilities(estimator, name, metric):
+def test_a_metric_by_name_scores_the_out_of_bag_probabilities(estimator, name, metric):
     X, y = CANCER
     fitted = clone(estimator).set_params(oob_score=name).fit(X, y)
     votes = fitted.oob_decision_function_
-    judged = ~np.isnan(votes[:, 0])
-    assert fitted.oob_score_ == pytest.approx(metric(y[judged], votes[judged]))
+    is_scored = ~np.isnan(votes[:, 0])
+    assert fitted.oob_score_ == pytest.approx(metric(y[is_scored], votes[is_scored]))
 
 
 @pytest.mark.parametrize("estimator", REGRESSORS, ids=name_of)
-def test_a_metric_of_numbers_by_name(estimator):
+def test_a_regression_metric_by_name_scores_the_out_of_bag_predictions(estimator):
     X, y = DIABETES
     fitted = clone(estimator).set_params(oob_score="neg_mean_absolute_error").fit(X, y)
-    judged = ~np.isnan(fitted.oob_prediction_)
-    expected = -mean_absolute_error(y[judged], fitted.oob_prediction_[judged])
+    is_scored = ~np.isnan(fitted.oob_prediction_)
+    expected = -mean_absolute_error(y[is_scored], fitted.oob_prediction_[is_scored])
     assert fitted.oob_score_ == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("estimator", CLASSIFIERS, ids=name_of)
-def test_a_name_that_is_no_metric_of_the_task_is_refused_before_any_work(estimator):
+def test_a_name_without_a_metric_for_the_task_is_refused_before_any_work(estimator):
     for name, message in [
         ("acuracy", "There is no metric 'acuracy'"),
         ("r2", "is for regression"),
@@ -81,26 +81,26 @@ def test_a_name_that_is_no_metric_of_the_task_is_refused_before_any_work(estimat
 
 
 @pytest.mark.parametrize("metric", ["neg_log_loss", "neg_brier_score"])
-def test_probabilities_are_asked_only_of_members_that_give_some(metric):
+def test_a_metric_of_probabilities_is_refused_for_members_without_them(metric):
     bagging = committee.BaggingClassifier(RidgeClassifier(), 9, oob_score=metric, random_state=0)
     with pytest.raises(ValueError, match=f"RidgeClassifier has no predict_proba, and the metric {metric} is"):
         bagging.fit(*CANCER)
     assert bagging.set_params(oob_score="roc_auc").fit(*CANCER).oob_score_ > 0.9
 
 
-def test_a_name_is_kept_in_a_file_and_a_function_of_labels_stays_one(tmp_path):
+def test_a_saved_forest_keeps_the_score_and_a_function_gets_labels(tmp_path):
     X, y = CANCER
     forest = committee.RandomForestClassifier(9, oob_score="neg_log_loss", random_state=0).fit(X, y)
     forest.save(tmp_path / "model")
     assert committee.load(tmp_path / "model").oob_score_ == forest.oob_score_
     by_labels = clone(forest).set_params(oob_score=f1_score).fit(X, y)
     votes = by_labels.oob_decision_function_
-    judged = ~np.isnan(votes[:, 0])
-    assert by_labels.oob_score_ == f1_score(y[judged], votes[judged].argmax(axis=1))
+    is_scored = ~np.isnan(votes[:, 0])
+    assert by_labels.oob_score_ == f1_score(y[is_scored], votes[is_scored].argmax(axis=1))
 
 
 @pytest.mark.filterwarnings("ignore:Only one class")
-def test_a_metric_that_has_no_value_on_one_class_is_told():
+def test_a_metric_without_a_value_on_one_class_is_nan():
     X, y = CANCER
     one = committee.RandomForestClassifier(9, oob_score="neg_log_loss", random_state=0).fit(
         X, np.ones(len(y))
@@ -112,20 +112,20 @@ def test_a_metric_that_has_no_value_on_one_class_is_told():
 
 @pytest.mark.parametrize("estimator", CLASSIFIERS, ids=name_of)
 def test_a_function_of_an_estimator_is_refused_before_any_work(estimator):
-    told = r"^oob_score=<lambda> cannot be called with answers and predictions\. .* what make_scorer makes\.$"
-    with pytest.raises(ValueError, match=told):
+    message = r"^oob_score=<lambda> cannot be called with y_true and y_pred\. .* a result of make_scorer\.$"
+    with pytest.raises(ValueError, match=message):
         clone(estimator).set_params(oob_score=lambda model, X, y: model.score(X, y)).fit(*CANCER)
 
 
-def test_a_score_of_an_estimators_own_is_refused():
+def test_the_score_method_of_an_estimator_is_refused():
     bagging = committee.BaggingClassifier(GaussianNB(), 9, random_state=0)
     bagging.set_params(oob_score=check_scoring(bagging))
-    with pytest.raises(ValueError, match="cannot be called with answers and predictions"):
+    with pytest.raises(ValueError, match="cannot be called with y_true and y_pred"):
         bagging.fit(*CANCER)
 
 
 @pytest.mark.parametrize("metric", [f1_score, roc_auc_score])
-def test_a_function_that_takes_no_text_gets_the_numbers_of_the_classes(metric):
+def test_a_function_that_takes_no_text_gets_the_positions_of_the_classes(metric):
     X, y = CANCER
     forest = committee.RandomForestClassifier(9, oob_score=metric, random_state=0)
     by_number = clone(forest).fit(X, y).oob_score_
@@ -135,7 +135,7 @@ def test_a_function_that_takes_no_text_gets_the_numbers_of_the_classes(metric):
 @pytest.mark.parametrize(
     "estimator", [CLASSIFIERS[0], CLASSIFIERS[2], CLASSIFIERS[4], CLASSIFIERS[5]], ids=name_of
 )
-def test_a_fit_that_adds_no_members_scores_by_the_metric_of_now(estimator):
+def test_a_fit_that_adds_no_members_uses_the_current_metric(estimator):
     X, y = CANCER
     expected = clone(estimator).set_params(oob_score="neg_log_loss").fit(X, y).oob_score_
     fitted = clone(estimator).set_params(oob_score=True, warm_start=True).fit(X, y)

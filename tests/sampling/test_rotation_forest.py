@@ -1,4 +1,4 @@
-"""Rotation forests: the same as a naive truth, what degenerate groups do, and what a forest promises."""
+"""Rotation forests: equality with a reference implementation, degenerate groups, and forest behaviour."""
 
 import pickle
 from types import SimpleNamespace
@@ -24,7 +24,7 @@ def expected_votes(forest, X, y, **more):
 
 
 def matrices_of(forest):
-    """For each tree the matrix from axes to components, as the engine keeps it."""
+    """Yield the matrix of each tree, from axes to components, as the engine stores it."""
     arrays = forest._forest.arrays()
     n_axes = len(arrays["axis_columns"])
     for tree in range(forest._forest.n_trees):
@@ -52,7 +52,7 @@ def matrices_of(forest):
     ],
     ids=str,
 )
-def test_it_is_the_naive_truth_given_the_same_seed(load, parameters):
+def test_it_equals_the_reference_implementation(load, parameters):
     X, y = load(return_X_y=True)
     forest = RotationForestClassifier(5, random_state=3, **parameters)
     expected = expected_votes(forest, X, y)
@@ -60,7 +60,7 @@ def test_it_is_the_naive_truth_given_the_same_seed(load, parameters):
 
 
 @pytest.mark.parametrize("bootstrap", [False, True])
-def test_it_is_the_naive_truth_with_holes_categories_and_repeated_rows(bootstrap):
+def test_it_equals_the_reference_with_missing_values_categories_and_repeated_rows(bootstrap):
     frame, signal = mixed_frame(n_rows=80)
     y = np.digitize(signal, np.quantile(signal, [0.3, 0.6]))
     units = np.arange(len(y)) % 4
@@ -72,7 +72,7 @@ def test_it_is_the_naive_truth_with_holes_categories_and_repeated_rows(bootstrap
 
 
 @pytest.mark.parametrize("estimator_type", BOTH)
-def test_a_rotation_turns_and_stretches_nothing(estimator_type):
+def test_a_rotation_matrix_is_orthogonal(estimator_type):
     X, y = load_wine(return_X_y=True)
     forest = estimator_type(4, random_state=0).fit(X, y)
     for matrix in matrices_of(forest):
@@ -80,30 +80,30 @@ def test_a_rotation_turns_and_stretches_nothing(estimator_type):
         assert (np.count_nonzero(matrix, axis=0) <= 3).all()
 
 
-def test_a_regressor_is_cart_on_the_turned_table():
+def test_a_regressor_is_cart_on_the_rotated_table():
     X = load_wine().data
     y = X[:, 0] * X[:, 6]
     forest = RotationForestRegressor(4, min_samples_leaf=1, random_state=0).fit(X, y)
     places = (X - X.min(axis=0)) / np.ptp(X, axis=0)
     for matrix, votes in zip(matrices_of(forest), forest.votes(X), strict=True):
-        turned = np.round(places @ matrix * 2.0**35) / 2.0**35
-        tree = DecisionTreeRegressor(random_state=0).fit(turned, y)
-        np.testing.assert_allclose(votes[:, 0], tree.predict(turned), rtol=1e-12)
+        rotated = np.round(places @ matrix * 2.0**35) / 2.0**35
+        tree = DecisionTreeRegressor(random_state=0).fit(rotated, y)
+        np.testing.assert_allclose(votes[:, 0], tree.predict(rotated), rtol=1e-12)
 
 
-def test_a_group_without_variance_stays_as_it_is():
-    # Within a class no column varies, so no sample of one class does.
+def test_a_group_without_variance_is_not_rotated():
+    # All columns are constant within a class, so a sample of one class has no variance.
     X, y = np.repeat([[0.0, 1.0, 2.0], [3.0, 1.0, 5.0]], 5, axis=0), np.repeat([0, 1], 5)
     forest = RotationForestClassifier(30, random_state=0).fit(X, y)
     matrices = list(matrices_of(forest))
-    assert all(matrix.shape == (2, 2) for matrix in matrices), "a constant column takes no part"
+    assert all(matrix.shape == (2, 2) for matrix in matrices), "a constant column is ignored"
     are_axes = [np.array_equal(np.abs(matrix).sum(axis=0), [1, 1]) for matrix in matrices]
     assert any(are_axes)
-    assert not all(are_axes), "both classes were drawn together at times"
+    assert not all(are_axes), "some samples must contain both classes"
     assert forest.score(X, y) == 1
 
 
-def test_fewer_rows_than_columns_still_give_all_axes():
+def test_a_sample_with_fewer_rows_than_columns_keeps_all_axes():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(6, 40)), np.array([0, 1] * 3)
     forest = RotationForestClassifier(5, min_group=40, max_group=40, random_state=0).fit(X, y)
@@ -112,8 +112,8 @@ def test_fewer_rows_than_columns_still_give_all_axes():
     assert np.isfinite(forest.predict_proba(X)).all()
 
 
-def test_rounding_does_not_tell_rows_apart():
-    # The three columns sum to one, so a component is the same number for all rows, but for rounding.
+def test_trees_do_not_split_on_rounding_errors():
+    # The three columns sum to one, so one component is constant except for rounding errors.
     rng = np.random.default_rng(0)
     X = rng.dirichlet([1, 1, 1], size=400)
     forest = RotationForestClassifier(20, tree="cart", min_samples_leaf=1, random_state=0)
@@ -121,14 +121,14 @@ def test_rounding_does_not_tell_rows_apart():
     arrays, constant = forest._forest.arrays(), []
     low, extent = X.min(axis=0), np.ptp(X, axis=0)
     for tree, matrix in enumerate(matrices_of(forest)):
-        spread = np.std((X - low) / extent @ matrix, axis=0) < 1e-12
-        asked = arrays["components"][slice(*arrays["node_offsets"][tree : tree + 2])]
-        constant.extend(asked[np.isin(asked, np.flatnonzero(spread))])
+        is_constant = np.std((X - low) / extent @ matrix, axis=0) < 1e-12
+        used = arrays["components"][slice(*arrays["node_offsets"][tree : tree + 2])]
+        constant.extend(used[np.isin(used, np.flatnonzero(is_constant))])
     assert constant == []
 
 
 @pytest.mark.parametrize("estimator_type", BOTH)
-def test_any_number_of_threads_gives_the_same_forest(estimator_type):
+def test_the_number_of_threads_does_not_change_the_forest(estimator_type):
     X, y = make_classification(600, 12, n_informative=6, random_state=0)
     parameters = {"bootstrap": True, "oob_score": True, "random_state": 0}
     one, *others = (estimator_type(9, n_jobs=n, **parameters).fit(X, y) for n in (1, 2, 3, 7))
@@ -140,27 +140,27 @@ def test_any_number_of_threads_gives_the_same_forest(estimator_type):
         np.testing.assert_array_equal(one.feature_importances_, other.feature_importances_)
 
 
-def test_out_of_bag_decisions_are_those_of_trees_that_have_not_seen_the_row():
+def test_out_of_bag_decisions_come_from_trees_without_the_row():
     X, y = IRIS
     forest = RotationForestClassifier(1, bootstrap=True, oob_score=True, random_state=0).fit(X, y)
-    unseen = ~np.isnan(forest.oob_decision_function_[:, 0])
-    assert 0.2 < unseen.mean() < 0.55
-    np.testing.assert_array_equal(forest.oob_decision_function_[unseen], forest.predict_proba(X)[unseen])
-    wrong = forest.predict(X)[unseen] != y[unseen]
+    outside = ~np.isnan(forest.oob_decision_function_[:, 0])
+    assert 0.2 < outside.mean() < 0.55
+    np.testing.assert_array_equal(forest.oob_decision_function_[outside], forest.predict_proba(X)[outside])
+    wrong = forest.predict(X)[outside] != y[outside]
     assert forest.oob_curve_[0] == wrong.mean()
     assert forest.oob_score_ == pytest.approx(1 - wrong.mean())
 
 
-def test_out_of_bag_numbers_and_their_curve():
+def test_the_out_of_bag_curve_of_a_regressor_ends_at_its_error():
     X = load_wine().data
     forest = RotationForestRegressor(40, bootstrap=True, oob_score=True, random_state=0).fit(X, X[:, 0])
-    judged = ~np.isnan(forest.oob_prediction_)
-    errors = (forest.oob_prediction_ - X[:, 0])[judged] ** 2
+    is_scored = ~np.isnan(forest.oob_prediction_)
+    errors = (forest.oob_prediction_ - X[:, 0])[is_scored] ** 2
     assert forest.oob_curve_[-1] == pytest.approx(errors.mean())
     assert forest.oob_curve_[-1] < forest.oob_curve_[0]
 
 
-def test_rows_of_weight_zero_are_judged_but_not_seen():
+def test_rows_of_weight_zero_are_out_of_all_bags():
     X, y = IRIS
     weights = np.arange(len(y)) % 2
     forest = RotationForestClassifier(15, bootstrap=True, oob_score=True, random_state=0)
@@ -170,7 +170,7 @@ def test_rows_of_weight_zero_are_judged_but_not_seen():
     )
 
 
-def test_only_the_ratios_of_weights_that_are_no_repetitions_matter():
+def test_only_the_ratios_of_fractional_weights_matter():
     X, y = IRIS
     weights = np.random.default_rng(0).random(len(y))
     votes = [
@@ -182,7 +182,7 @@ def test_only_the_ratios_of_weights_that_are_no_repetitions_matter():
 
 
 @pytest.mark.parametrize("estimator_type", BOTH)
-def test_equal_rows_of_different_weights_may_stand_in_any_order(estimator_type):
+def test_equal_rows_of_different_weights_may_be_in_any_order(estimator_type):
     rng = np.random.default_rng(0)
     X, y = (np.repeat(part, 3, axis=0) for part in IRIS)
     weights, order = rng.uniform(0.5, 1.5, len(y)), rng.permutation(len(y))
@@ -200,14 +200,14 @@ def test_importances_find_the_columns_that_matter():
     assert forest.feature_importances_std_.shape == (8,)
 
 
-def test_importances_of_categories_are_those_of_their_column():
+def test_importances_of_categories_count_for_their_column():
     frame, signal = mixed_frame(n_rows=300)
     forest = RotationForestRegressor(10, random_state=0).fit(frame, signal)
     assert forest.feature_importances_.shape == (4,)
     assert set(forest.feature_importances_.argsort()[-2:]) == {0, 3}
 
 
-def test_members_vote_as_the_forest_counts_them():
+def test_the_forest_averages_the_votes_of_its_members():
     X, y = IRIS
     forest = RotationForestClassifier(5, random_state=0).fit(X, y)
     assert len(forest.estimators_) == 5
@@ -216,7 +216,7 @@ def test_members_vote_as_the_forest_counts_them():
     np.testing.assert_array_equal(forest.apply(X)[:, [2]], forest.estimators_[2].apply(X))
 
 
-def test_the_majority_counts_votes():
+def test_the_majority_rule_counts_votes():
     X, y = IRIS
     forest = RotationForestClassifier(5, rule="majority", random_state=0).fit(X, y)
     counts = (forest.votes(X).argmax(axis=2)[:, :, np.newaxis] == np.arange(3)).mean(axis=0)
@@ -234,7 +234,7 @@ def test_a_time_limit_keeps_the_first_trees_and_at_least_one():
     np.testing.assert_array_equal(enough.predict_proba(X), whole.predict_proba(X))
 
 
-def test_the_time_of_reading_the_table_is_in_the_time_limit(monkeypatch):
+def test_the_time_limit_includes_reading_the_table(monkeypatch):
     now = iter([100.0, 110.0])
     clock = SimpleNamespace(monotonic=lambda: next(now))
     monkeypatch.setattr("committee.sampling.rotation_forest.time", clock)
@@ -242,30 +242,30 @@ def test_the_time_of_reading_the_table_is_in_the_time_limit(monkeypatch):
     assert len(forest.estimators_) == 1
 
 
-def test_progress_is_told_and_an_interrupted_fit_changes_nothing():
+def test_progress_is_reported_and_an_interrupted_fit_changes_nothing():
     X, y = IRIS
     forest = RotationForestClassifier(5, random_state=0, n_jobs=1).fit(X, y)
-    before, told = forest.predict_proba(X), []
+    before, received = forest.predict_proba(X), []
 
-    def tell(event):
-        told.append((event.what, event.n_done, event.n_total))
+    def interrupt(event):
+        received.append((event.what, event.n_done, event.n_total))
         if event.n_done == 2:
             raise KeyboardInterrupt
 
-    with receiving(tell), pytest.raises(KeyboardInterrupt):
+    with receiving(interrupt), pytest.raises(KeyboardInterrupt):
         forest.set_params(random_state=1).fit(X, y)
-    assert ("trees", 2, 5) in told
+    assert ("trees", 2, 5) in received
     np.testing.assert_array_equal(forest.predict_proba(X), before)
 
 
-def test_infinity_is_far_away():
+def test_infinite_values_are_clipped():
     X = np.array([[0.0, 1.0], [1.0, 2.0], [2.0, -np.inf], [np.inf, 3.0]] * 5)
     forest = RotationForestClassifier(5, random_state=0).fit(X, [0, 0, 1, 1] * 5)
     assert np.isfinite(forest.predict_proba(X)).all()
     assert np.isfinite(forest.predict_proba([[-np.inf, np.inf], [1e308, -1e308]])).all()
 
 
-def test_unused_axes_leave_one_leaf():
+def test_a_constant_table_gives_one_leaf():
     forest = RotationForestClassifier(3, random_state=0).fit([[1.0], [1.0], [1.0]], ["a", "a", "b"])
     np.testing.assert_allclose(forest.predict_proba([[5.0]]), [[2 / 3, 1 / 3]])
     np.testing.assert_array_equal(forest.feature_importances_, [0])
@@ -279,7 +279,7 @@ def test_two_categories_are_one_axis_and_three_are_three():
 
 
 @pytest.mark.parametrize("estimator_type", BOTH)
-def test_clones_and_pickles_are_the_same_forest(estimator_type):
+def test_clones_and_pickles_are_equal_forests(estimator_type):
     X, y = IRIS
     forest = estimator_type(4, random_state=0).fit(X, y)
     again = clone(forest).fit(X, y)
@@ -300,7 +300,7 @@ def test_clones_and_pickles_are_the_same_forest(estimator_type):
     ],
     ids=str,
 )
-def test_bad_parameters_are_named(parameters, message):
+def test_errors_name_bad_parameters(parameters, message):
     with pytest.raises(ValueError, match=message):
         RotationForestClassifier(**parameters).fit(*IRIS)
 
@@ -309,6 +309,6 @@ def test_too_many_categories_for_the_memory_are_an_error(monkeypatch):
     monkeypatch.setattr("committee.sampling.rotation_forest.available_bytes", lambda: 1000.0)
     frame = pd.DataFrame({"number": np.arange(9.0), "name": [f"n{i}" for i in range(9)]})
     with pytest.raises(
-        ValueError, match=r"A rotation of 10 columns.*drop the column of most categories, 'name'"
+        ValueError, match=r"A rotation of 10 columns.*drop the column with the most categories, 'name'"
     ):
         RotationForestClassifier().fit(frame, [0, 1, 2] * 3)

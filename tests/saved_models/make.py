@@ -1,7 +1,7 @@
-"""Make the golden files: one small saved model for each public estimator, and what it answers.
+"""Make the golden files: one small saved model for each public estimator, and its predictions.
 
-They are made once for each version of the format and kept: a later committee must read them and answer the
-same bits. Run it for a new estimator or a new version of the format only; it makes what is not there.
+Later versions of committee must load these files and predict the same bits. Run the script only for a new
+estimator or a new format version. It does not change existing files.
 
     python tests/saved_models/make.py
 """
@@ -16,7 +16,7 @@ from sklearn.base import clone, is_classifier
 
 sys.path.append(str(Path(__file__).parents[1] / "support"))
 
-from every_estimator import COMMITTEES, EXPERTS, MADE, make, name_of
+from every_estimator import ALL_ESTIMATORS, COMMITTEES, EXPERTS, make, name_of
 
 from committee import (
     AdaBoostClassifier,
@@ -34,31 +34,34 @@ FOLDER = Path(__file__).parent
 OWN = [("tree", DecisionTreeClassifier(max_depth=3)), ("stump", DecisionStumpClassifier())]
 SPECIAL = {
     "dynamic_selection": make(DynamicSelectionClassifier, estimators=OWN, n_neighbours=3),
-    "judged_forest": make(RandomForestClassifier, oob_score=True, oob_importances=True, rule="majority"),
+    "scored_forest": make(RandomForestClassifier, oob_score=True, oob_importances=True, rule="majority"),
     "quantile_forest": make(RandomForestRegressor, n_estimators=2, keep_leaf_rows=True),
     "statistics": make(GradientBoostingClassifier, n_estimators=2, max_native_categories=2),
     "warm_adaboost": make(AdaBoostClassifier, warm_start=True, store_weights=True),
 }
-# Those that look at rows by means of scikit-learn have no predictor without it.
-LOOK_AT_ROWS = ("dynamic_selection", "DynamicSelection", "RegionSelection", "MixtureOfExperts")
-# The last step of these is numpy's or scikit-learn's, which may round otherwise on another machine.
+# Models whose rules need the rows. Their predictions need scikit-learn, so they have no predictor.
+NEED_ROWS = ("dynamic_selection", "DynamicSelection", "RegionSelection", "MixtureOfExperts")
+# The last step of these models is computed by numpy or scikit-learn, which can round differently on another
+# machine.
 ROUNDED = {name_of(each) for each in COMMITTEES + EXPERTS}
 
 
-def of_trees(estimator):
-    """A committee of two small trees: what members of other libraries learn and keep may change."""
+def with_trees(estimator):
+    """Set two small trees as the members, because models of other libraries may change."""
     kind = DecisionTreeClassifier if is_classifier(estimator) else DecisionTreeRegressor
     members = [("stump", kind(max_depth=1, random_state=0)), ("tree", kind(max_depth=2, random_state=0))]
-    few = {"estimators": members, "cv": 2}
+    parameters = {"estimators": members, "cv": 2}
     known = estimator.get_params(deep=False)
-    return estimator.set_params(**{name: value for name, value in few.items() if name in known})
+    return estimator.set_params(**{name: value for name, value in parameters.items() if name in known})
 
 
-MODELS = {name_of(each): of_trees(clone(each)) if each in COMMITTEES else each for each in MADE} | SPECIAL
+MODELS = {
+    name_of(each): with_trees(clone(each)) if each in COMMITTEES else each for each in ALL_ESTIMATORS
+} | SPECIAL
 
 
 def table(n_rows=24):
-    """Numbers with holes, booleans, categories and dates, by arithmetic: no generator may change them."""
+    """Return numbers with missing values, booleans, categories and dates, without a random generator."""
     i = np.arange(n_rows)
     return pd.DataFrame(
         {
@@ -71,20 +74,20 @@ def table(n_rows=24):
 
 
 def target(estimator, frame):
-    """Classes or numbers that depend on the columns."""
+    """Return classes or numbers that depend on the columns."""
     number = frame["size"].fillna(3.0) + 2 * (frame["city"] == "Oslo") + frame["is_new"]
     classes = pd.cut(number, [-1, 2.5, 4, 99], labels=["high", "low", "medium"]).astype(str)
     return classes.to_numpy(dtype=object) if is_classifier(estimator) else number.to_numpy()
 
 
-def answers(model, frame):
-    """What a model says of a table, in text that keeps every bit."""
+def decisions(model, frame):
+    """Return the predictions of a model as text that contains every bit."""
     votes = model.predict_proba(frame) if is_classifier(model) else model.predict(frame)
     return [[float(each).hex() for each in np.atleast_1d(row)] for row in votes]
 
 
 def main():
-    """Make the files that are not there."""
+    """Make the missing files."""
     folder = FOLDER / f"version_{VERSION}"
     folder.mkdir(exist_ok=True)
     for name, estimator in MODELS.items():
@@ -94,7 +97,7 @@ def main():
         frame = table()
         model = estimator.fit(frame, target(estimator, frame))
         model.save(path)
-        path.with_suffix(".json").write_text(json.dumps(answers(model, frame)) + "\n")
+        path.with_suffix(".json").write_text(json.dumps(decisions(model, frame)) + "\n")
         print(f"made {path.name}, {path.stat().st_size} bytes")
 
 

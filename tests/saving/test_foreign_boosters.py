@@ -1,4 +1,4 @@
-"""Estimators of other boosting libraries rest in the formats of these, where they are installed."""
+"""Estimators of other boosting libraries are stored in the formats of these libraries."""
 
 import numpy as np
 import pandas as pd
@@ -24,7 +24,7 @@ IDS = [f"{cls}-{i}" for i, (_, cls, _, _) in enumerate(ESTIMATORS)]
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("library, cls, parameters, y", ESTIMATORS, ids=IDS)
-def test_a_booster_needs_trust_and_then_answers_the_same(library, cls, parameters, y, tmp_path):
+def test_a_booster_needs_trust_and_then_predicts_the_same(library, cls, parameters, y, tmp_path):
     made = getattr(pytest.importorskip(library), cls)(n_estimators=7, **parameters)
     estimator = made.fit(ROWS, y)
     save(estimator, tmp_path / "model")

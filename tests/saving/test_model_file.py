@@ -1,4 +1,4 @@
-"""Save and load change nothing."""
+"""Saving and loading change nothing."""
 
 import numpy as np
 import pandas as pd
@@ -38,19 +38,7 @@ from committee.saving.saved_estimators import SAVED, class_named
 from committee.table import Schema, bin_table
 
 every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS + EXPERTS, ids=name_of)
-GROWING = [
-    make(RandomForestClassifier, oob_score=True, oob_importances=True),
-    make(RandomForestRegressor, keep_leaf_rows=True, oob_score=True),
-    make(AdaBoostClassifier, store_weights=True),
-    make(AdaBoostM2Classifier),
-    make(AdaBoostRegressor),
-    make(GradientBoostingClassifier),
-    make(GradientBoostingRegressor),
-    make(LogitBoostClassifier),
-]
-
-every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS + EXPERTS, ids=name_of)
-GROWING = [
+WARM_STARTS = [
     make(RandomForestClassifier, oob_score=True, oob_importances=True),
     make(RandomForestRegressor, keep_leaf_rows=True, oob_score=True),
     make(AdaBoostClassifier, store_weights=True),
@@ -65,29 +53,29 @@ GROWING = [
 def test_every_public_estimator_registers_itself_and_no_other_class_does():
     public = {name for name in committee.__all__ if name.endswith(("Classifier", "Regressor"))}
     assert all(class_named(name) is getattr(committee, name) for name in public)
-    places = {*MODULES, "NumberedLabels", "TableEncoder"}
-    assert SAVED.keys() <= public | places
+    others = {*MODULES, "NumberedLabels", "TableEncoder"}
+    assert SAVED.keys() <= public | others
     assert class_named("Study") is class_named("load") is class_named("Rule") is None
 
 
-def test_a_class_of_the_user_with_the_name_of_one_of_ours_is_not_taken_for_it(tmp_path):
-    stranger = type("C45Classifier", (committee.C45Classifier,), {})
+def test_a_user_defined_class_with_the_name_of_our_own_class_is_not_saved_as_it(tmp_path):
+    other = type("C45Classifier", (committee.C45Classifier,), {})
     with pytest.raises(TypeError, match="of a class that committee does not store itself"):
-        committee.save(stranger(), tmp_path / "model")
+        committee.save(other(), tmp_path / "model")
 
 
 @pytest.fixture
-def there_and_back(tmp_path):
-    def go(estimator):
+def saved_and_loaded(tmp_path):
+    def save_and_load(estimator):
         estimator.save(tmp_path / "model.committee")
         committee.verify(tmp_path / "model.committee")
         return committee.load(tmp_path / "model.committee")
 
-    return go
+    return save_and_load
 
 
 def state_of(value):
-    """All that an estimator is, as things that can be compared."""
+    """Return the full state of an estimator as values that can be compared."""
     if isinstance(value, Saveable):
         return {name: state_of(each) for name, each in vars(value).items()}
     if isinstance(value, np.ndarray):
@@ -107,8 +95,8 @@ def assert_same(loaded, saved):
 
 
 @every_estimator
-def test_an_estimator_that_is_not_fitted_keeps_its_parameters(estimator, there_and_back):
-    loaded = there_and_back(estimator)
+def test_an_estimator_that_is_not_fitted_keeps_its_parameters(estimator, saved_and_loaded):
+    loaded = saved_and_loaded(estimator)
     assert_same(loaded, estimator)
     frame, signal = mixed_frame()
     y = target_for(estimator, signal)
@@ -118,43 +106,43 @@ def test_an_estimator_that_is_not_fitted_keeps_its_parameters(estimator, there_a
 
 
 @every_estimator
-def test_a_fitted_estimator_is_the_same_to_the_last_bit(estimator, there_and_back):
+def test_a_fitted_estimator_is_the_same_to_the_last_bit(estimator, saved_and_loaded):
     frame, signal = mixed_frame()
     saved = clone(estimator).fit(frame, target_for(estimator, signal))
-    loaded = there_and_back(saved)
+    loaded = saved_and_loaded(saved)
     assert_same(loaded, saved)
     np.testing.assert_array_equal(votes_of(loaded, frame), votes_of(saved, frame))
     np.testing.assert_array_equal(loaded.predict(frame), saved.predict(frame))
     assert list(loaded.feature_names_in_) == list(frame.columns)
-    assert_same(there_and_back(loaded), saved)
+    assert_same(saved_and_loaded(loaded), saved)
 
 
 @every_estimator
-def test_a_matrix_of_one_row_or_one_class_is_enough(estimator, there_and_back):
+def test_a_matrix_of_one_row_or_one_class_is_enough(estimator, saved_and_loaded):
     X, y = np.array([[1.0, np.nan, 3.0]]), [7]
     if needs_two_classes(estimator):
         X, y = np.array([[1.0, np.nan, 3.0], [2.0, np.nan, 3.0]]), [7, 8]
     saved = clone(estimator).fit(X, y)
-    assert_same(there_and_back(saved), saved)
+    assert_same(saved_and_loaded(saved), saved)
 
 
 @every_estimator
-def test_columns_without_values_or_of_one_category_come_back(estimator, there_and_back):
+def test_columns_without_values_or_of_one_category_are_saved(estimator, saved_and_loaded):
     frame, signal = mixed_frame()
     frame = frame.assign(empty=np.nan, nothing=pd.Categorical([None] * len(frame)), same="x")
     frame["day"] = pd.Timestamp("2024-02-29") + pd.to_timedelta(np.arange(len(frame)), unit="D")
     saved = clone(estimator).fit(frame, target_for(estimator, signal))
-    loaded = there_and_back(saved)
+    loaded = saved_and_loaded(saved)
     assert_same(loaded, saved)
     np.testing.assert_array_equal(votes_of(loaded, frame), votes_of(saved, frame))
 
 
-@pytest.mark.parametrize("estimator", GROWING, ids=name_of)
-def test_a_warm_start_goes_on_as_if_never_saved(estimator, there_and_back):
+@pytest.mark.parametrize("estimator", WARM_STARTS, ids=name_of)
+def test_a_warm_start_after_loading_equals_one_without_saving(estimator, saved_and_loaded):
     frame, signal = mixed_frame()
     y = target_for(estimator, signal)
     saved = clone(estimator).set_params(warm_start=True).fit(frame, y)
-    loaded = there_and_back(saved)
+    loaded = saved_and_loaded(saved)
     assert_same(loaded, saved)
     n_estimators = saved.n_estimators + 4
     for each in (saved, loaded):
@@ -163,17 +151,17 @@ def test_a_warm_start_goes_on_as_if_never_saved(estimator, there_and_back):
 
 
 @pytest.mark.parametrize("labels", [["b", "a"], [2.0, -1.0], [True, False], np.array([3, 1], dtype=np.int8)])
-def test_labels_keep_their_type(labels, there_and_back):
+def test_labels_keep_their_type(labels, saved_and_loaded):
     y = np.array(labels * 5 if isinstance(labels, list) else np.tile(labels, 5))
     X = np.arange(10.0)[:, np.newaxis]
     for target in (y, y.astype(object)):
         saved = DecisionTreeClassifier().fit(X, target)
-        loaded = there_and_back(saved)
+        loaded = saved_and_loaded(saved)
         assert loaded.classes_.dtype == saved.classes_.dtype
         np.testing.assert_array_equal(loaded.predict(X), saved.predict(X))
 
 
-def test_categories_of_any_sort_come_back(there_and_back):
+def test_categories_of_all_types_are_saved(saved_and_loaded):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(
         {
@@ -185,10 +173,10 @@ def test_categories_of_any_sort_come_back(there_and_back):
         }
     )
     saved = make(RandomForestClassifier).fit(frame, rng.integers(0, 2, 40))
-    assert_same(there_and_back(saved), saved)
+    assert_same(saved_and_loaded(saved), saved)
 
 
-def test_a_booster_of_very_many_categories_keeps_their_statistics(there_and_back):
+def test_target_statistics_of_a_booster_are_saved(saved_and_loaded):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"code": rng.integers(0, 60, 300).astype(str), "x": rng.normal(size=300)})
     for estimator, y in (
@@ -196,7 +184,7 @@ def test_a_booster_of_very_many_categories_keeps_their_statistics(there_and_back
         (make(GradientBoostingRegressor), rng.normal(size=300)),
     ):
         saved = estimator.fit(frame, y)
-        loaded = there_and_back(saved)
+        loaded = saved_and_loaded(saved)
         assert_same(loaded, saved)
         np.testing.assert_array_equal(loaded.predict(frame), saved.predict(frame))
 
@@ -216,22 +204,22 @@ def test_a_booster_of_very_many_categories_keeps_their_statistics(there_and_back
         {"monotonic_cst": np.array([1, 0, 0, 0], dtype=">i4")},
     ],
 )
-def test_odd_parameters_come_back(parameters, there_and_back):
+def test_unusual_parameters_are_saved(parameters, saved_and_loaded):
     frame, signal = mixed_frame()
     saved = DecisionTreeClassifier(**parameters)
-    loaded = there_and_back(saved)
+    loaded = saved_and_loaded(saved)
     y = target_for(saved, signal)
     np.testing.assert_array_equal(votes_of(loaded.fit(frame, y), frame), votes_of(saved.fit(frame, y), frame))
 
 
-def test_a_random_state_goes_on_where_it_was(there_and_back):
+def test_a_loaded_random_state_continues_with_the_same_numbers(saved_and_loaded):
     generator = np.random.RandomState(3)
     generator.normal(size=5)
-    loaded = there_and_back(DecisionTreeClassifier(random_state=generator)).random_state
+    loaded = saved_and_loaded(DecisionTreeClassifier(random_state=generator)).random_state
     assert (loaded.normal(size=700) == generator.normal(size=700)).all()
 
 
-def test_a_parameter_that_no_fit_would_take_is_not_saved(tmp_path):
+def test_an_invalid_parameter_is_not_saved(tmp_path):
     with pytest.raises(ValueError, match=r"^max_depth must be an integer >= 1 or None\. Got 0\.$"):
         DecisionTreeClassifier(max_depth=0).save(tmp_path / "model")
     assert not list(tmp_path.iterdir())
@@ -240,7 +228,7 @@ def test_a_parameter_that_no_fit_would_take_is_not_saved(tmp_path):
 @pytest.mark.parametrize(
     "estimator, path",
     [
-        (RandomForestClassifier(oob_score=lambda truth, guess: 0.5), "oob_score"),
+        (RandomForestClassifier(oob_score=lambda y_true, y_pred: 0.5), "oob_score"),
         (AdaBoostClassifier(DecisionTreeClassifier(random_state=object())), "estimator__random_state"),
         (GradientBoostingRegressor(loss=lambda y, scores: (scores - y, np.ones_like(y))), "loss"),
         (DecisionTreeClassifier(categorical_features=iter([0])), "categorical_features"),
@@ -252,14 +240,14 @@ def test_code_is_not_saved_and_the_error_names_the_parameter(estimator, path, tm
     assert not list(tmp_path.iterdir())
 
 
-def test_every_public_estimator_is_tried_here():
-    # Those of committees are in tests/assembling.
+def test_every_public_estimator_is_tested():
+    # Files of committees are tested in tests/assembling.
     tried = {name_of(estimator) for estimator in ESTIMATORS + EXPERTS + COMMITTEES}
     assert tried == {each.__name__ for each in public_types()}
     assert all(is_classifier(each) or hasattr(each, "predict") for each in ESTIMATORS)
 
 
-def test_scores_and_data_are_told(tmp_path):
+def test_the_summary_contains_scores_and_data(tmp_path):
     X = np.arange(40.0)[:, np.newaxis]
     forest = make(RandomForestRegressor, n_estimators=30, oob_score=True).fit(X, X[:, 0])
     forest.save(tmp_path / "model")
@@ -272,7 +260,7 @@ def test_scores_and_data_are_told(tmp_path):
     assert summary.n_bytes == (tmp_path / "model").stat().st_size
 
 
-def test_the_fingerprint_is_that_of_the_values(tmp_path):
+def test_the_fingerprint_depends_on_the_values_only(tmp_path):
     frame, signal = mixed_frame()
 
     def fingerprint(X, y, **more):
@@ -291,7 +279,7 @@ def test_the_fingerprint_is_that_of_the_values(tmp_path):
     assert committee.verify(tmp_path / "model").data is None
 
 
-def test_a_committee_tells_the_table_that_its_members_were_fitted_on(tmp_path):
+def test_the_data_of_a_committee_are_those_of_its_members(tmp_path):
     frame, signal = mixed_frame()
     tree = DecisionTreeRegressor().fit(frame, signal)
     voting = VotingRegressor([("tree", DecisionTreeRegressor())]).fit(frame, signal)
@@ -304,7 +292,7 @@ def test_a_committee_tells_the_table_that_its_members_were_fitted_on(tmp_path):
         )
 
 
-def test_scores_are_numbers(tmp_path):
+def test_scores_must_be_numbers(tmp_path):
     DecisionTreeRegressor().fit([[1.0]], [1.0]).save(tmp_path / "model")
     for score in ("high", True, None, [1.0]):
         change(
@@ -316,16 +304,16 @@ def test_scores_are_numbers(tmp_path):
                 read(tmp_path / "model")
 
 
-def test_dates_that_are_categories_stay_dates(there_and_back):
+def test_dates_that_are_categories_are_loaded_as_dates(saved_and_loaded):
     frame = pd.DataFrame({"day": pd.date_range("2020-01-01", periods=6)})
     model = DecisionTreeClassifier(categorical_features=["day"]).fit(frame, [0, 1, 0, 1, 1, 0])
-    loaded = there_and_back(model)
+    loaded = saved_and_loaded(model)
     assert loaded.schema_ == model.schema_
     later = frame + pd.Timedelta(days=100)
     assert np.array_equal(loaded.predict_proba(later), model.predict_proba(later))
 
 
-def test_categories_that_no_file_holds_are_named(tmp_path):
+def test_the_error_names_a_column_whose_categories_cannot_be_saved(tmp_path):
     periods = pd.DataFrame({"month": pd.period_range("2024-01", periods=6, freq="M").astype("category")})
     tree = DecisionTreeClassifier().fit(periods, [0, 0, 0, 1, 1, 1])
     with pytest.raises(TypeError, match="Column 'month' has categories of type Period"):

@@ -1,4 +1,4 @@
-"""What `committee.fit` was told is kept in the file of its model."""
+"""The file of a model contains the target and the other settings of `committee.fit`."""
 
 import pytest
 
@@ -17,13 +17,13 @@ def path(tmp_path):
     return tmp_path / "tree.committee"
 
 
-def test_the_origin_of_a_model_comes_back(path):
+def test_the_origin_of_a_model_is_saved(path):
     assert committee.load(path)._origin == ORIGIN
     assert committee.verify(path).origin == ORIGIN
 
 
 @pytest.mark.parametrize(
-    ("signs", "sign"),
+    ("separators", "separator"),
     [
         ({}, None),
         ({"price": ","}, ","),
@@ -31,15 +31,17 @@ def test_the_origin_of_a_model_comes_back(path):
         ({"price": ",", "size": "."}, None),
     ],
 )
-def test_the_signs_of_columns_in_an_older_origin_are_that_of_the_file_if_they_agree(path, signs, sign):
+def test_equal_decimal_separators_of_columns_in_an_older_origin_are_that_of_the_file(
+    path, separators, separator
+):
     description, arrays = read_container(path)
-    for decimals in ({"decimals": signs}, {}) if sign is None else ({"decimals": signs},):
+    for decimals in ({"decimals": separators}, {}) if separator is None else ({"decimals": separators},):
         origin = {"target": "y", "left_out": ["id"], **decimals}
         write_container(path, description | {"origin": origin}, arrays)
-        assert committee.load(path)._origin == Origin("y", ("id",), sign)
+        assert committee.load(path)._origin == Origin("y", ("id",), separator)
 
 
-def test_a_model_without_origin_has_none(tmp_path):
+def test_a_model_without_an_origin_is_saved_without_one(tmp_path):
     tree = committee.DecisionTreeClassifier().fit([[1], [2]], [0, 1])
     tree.save(tmp_path / "tree.committee")
     assert committee.load(tmp_path / "tree.committee")._origin is None
@@ -59,7 +61,7 @@ def test_a_model_without_origin_has_none(tmp_path):
         {"target": "y", "left_out": [], "decimal": ";"},
     ],
 )
-def test_an_origin_that_is_not_told_right_is_refused(path, wrong):
+def test_an_invalid_origin_is_refused(path, wrong):
     description, arrays = read_container(path)
     write_container(path, description | {"origin": wrong}, arrays)
     for read in (committee.load, committee.verify):

@@ -1,4 +1,4 @@
-"""A rule decides the same when it comes back from a file; one that does not fit together is refused."""
+"""A loaded rule decides as the saved one, and a file of an inconsistent rule is refused."""
 
 import numpy as np
 import pytest
@@ -35,11 +35,11 @@ VOTES = RNG.dirichlet([1, 1, 1], size=(4, 40))
 NUMBERS = RNG.normal(size=40)
 NUMBER_VOTES = (NUMBERS + RNG.normal(size=(4, 40)))[:, :, np.newaxis]
 
-# Two regions, three nodes.
+# A tree of two regions, which has three nodes.
 TREE = RegionRule(partition="tree", min_rows=15)
 
-KEPT = [name for name in rule_names() if rule_named(name).kept is not None]
-every_rule = pytest.mark.parametrize("name", KEPT)
+WITH_STATE = [name for name in rule_names() if rule_named(name).kept is not None]
+every_rule = pytest.mark.parametrize("name", WITH_STATE)
 
 
 def saved(rule, folder):
@@ -47,32 +47,32 @@ def saved(rule, folder):
     return committee.load(folder / "rule.committee")
 
 
-def test_every_public_rule_is_on_the_list_of_the_file():
+def test_every_public_rule_can_be_saved():
     public = {name for name in rules.__all__ if name.endswith("Rule") and name != "Rule"}
     assert public == MODULES.keys()
     assert all(class_named(name) is getattr(rules, name) for name in public)
 
 
 @every_rule
-def test_a_rule_decides_the_same_when_it_comes_back(name, tmp_path):
+def test_a_loaded_rule_decides_the_same(name, tmp_path):
     rule = rule_named(name).fit(VOTES, Y, X)
-    back = saved(rule, tmp_path)
-    assert repr(back) == repr(rule)
-    np.testing.assert_array_equal(back.combine(VOTES, X), rule.combine(VOTES, X))
-    assert vars(back).keys() - {"_data"} == vars(rule).keys()
+    loaded = saved(rule, tmp_path)
+    assert repr(loaded) == repr(rule)
+    np.testing.assert_array_equal(loaded.combine(VOTES, X), rule.combine(VOTES, X))
+    assert vars(loaded).keys() - {"_data"} == vars(rule).keys()
 
 
 @every_rule
-def test_a_rule_that_is_not_fitted_comes_back_as_one(name, tmp_path):
-    back = saved(rule_named(name), tmp_path)
-    assert repr(back) == repr(clone(back)) == repr(rule_named(name))
-    assert not hasattr(back, "n_members_")
+def test_an_unfitted_rule_is_loaded_as_an_unfitted_rule(name, tmp_path):
+    loaded = saved(rule_named(name), tmp_path)
+    assert repr(loaded) == repr(clone(loaded)) == repr(rule_named(name))
+    assert not hasattr(loaded, "n_members_")
 
 
-def test_rules_of_a_regression_and_weights_for_each_class(tmp_path):
+def test_rules_of_regression_and_weights_for_each_class_are_saved(tmp_path):
     for rule in (AccuracyWeightedRule(), rule_named("bayesian_averaging"), FixedRule(weights=[1, 2, 3, 4])):
-        back = saved(rule.fit(NUMBER_VOTES, NUMBERS), tmp_path)
-        np.testing.assert_array_equal(back.combine(NUMBER_VOTES), rule.combine(NUMBER_VOTES))
+        loaded = saved(rule.fit(NUMBER_VOTES, NUMBERS), tmp_path)
+        np.testing.assert_array_equal(loaded.combine(NUMBER_VOTES), rule.combine(NUMBER_VOTES))
     rule = AccuracyWeightedRule(per_class=True).fit(VOTES, Y)
     np.testing.assert_array_equal(saved(rule, tmp_path).combine(VOTES), rule.combine(VOTES))
 
@@ -80,7 +80,7 @@ def test_rules_of_a_regression_and_weights_for_each_class(tmp_path):
 @pytest.mark.parametrize(
     "learner", [None, "nnls", "convex", "mlr", LogisticRegression(C=0.1), RidgeClassifier()]
 )
-def test_stacking_keeps_what_decides(learner, tmp_path):
+def test_a_loaded_stacking_rule_decides_the_same(learner, tmp_path):
     rule = StackingRule(learner).fit(VOTES, Y)
     np.testing.assert_array_equal(saved(rule, tmp_path).combine(VOTES), rule.combine(VOTES))
     rule = StackingRule(passthrough=True).fit(VOTES, Y, X)
@@ -89,24 +89,24 @@ def test_stacking_keeps_what_decides(learner, tmp_path):
     np.testing.assert_array_equal(saved(rule, tmp_path).combine(NUMBER_VOTES), rule.combine(NUMBER_VOTES))
 
 
-def test_an_estimator_of_other_columns_or_classes_does_not_decide(tmp_path):
+def test_a_meta_learner_of_other_columns_or_classes_is_refused(tmp_path):
     table = RNG.normal(size=(40, 8))
-    faults = {
+    meta_learners = {
         "other columns": LogisticRegression().fit(table[:, :5], Y),
         "other classes": LogisticRegression().fit(table, Y + 1),
-        "no fitted estimator": LinearRegression().fit(table, NUMBERS),
-        "Either an estimator decides or weights do": None,
+        "not a fitted estimator": LinearRegression().fit(table, NUMBERS),
+        "either an estimator or weights": None,
     }
-    for fault, learner in faults.items():
+    for message, learner in meta_learners.items():
         rule = StackingRule().fit(VOTES, Y)
         rule.final_estimator_ = learner
         rule.save(tmp_path / "rule.committee")
-        with pytest.raises(DamagedFile, match=fault):
+        with pytest.raises(DamagedFile, match=message):
             committee.load(tmp_path / "rule.committee")
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_dynamic_selection_keeps_what_is_known(method, tmp_path):
+def test_a_loaded_dynamic_rule_decides_the_same(method, tmp_path):
     rule = DynamicRule(method=method).fit(VOTES, Y, X)
     np.testing.assert_array_equal(saved(rule, tmp_path).combine(VOTES, X), rule.combine(VOTES, X))
     if METHODS[method].regression is not None:
@@ -117,13 +117,13 @@ def test_dynamic_selection_keeps_what_is_known(method, tmp_path):
 
 
 @pytest.mark.parametrize("partition", ["clusters", "tree"])
-def test_regions_are_kept(partition, tmp_path):
+def test_a_loaded_region_rule_decides_the_same(partition, tmp_path):
     rule = RegionRule(partition=partition, min_rows=3, random_state=0).fit(VOTES, Y, X)
     np.testing.assert_array_equal(saved(rule, tmp_path).combine(VOTES, X), rule.combine(VOTES, X))
 
 
 @pytest.mark.parametrize(
-    ("rule", "name", "value", "fault"),
+    ("rule", "name", "value", "message"),
     [
         (DynamicRule(), "points_", np.zeros((39, 2)), "points_ has shape"),
         (DynamicRule(), "labels_", np.full((40, 4), 3), "labels_ holds 3"),
@@ -140,28 +140,28 @@ def test_regions_are_kept(partition, tmp_path):
         (TREE, "columns_", np.full(3, 2), "regions of a RegionRule do not fit"),
     ],
 )
-def test_what_is_known_of_rows_must_fit_together(rule, name, value, fault, tmp_path):
+def test_inconsistent_attributes_of_rows_are_refused(rule, name, value, message, tmp_path):
     rule = clone(rule).fit(VOTES, Y, X)
     setattr(rule, name, value)
     rule.save(tmp_path / "rule.committee")
-    with pytest.raises(DamagedFile, match=fault) as error:
+    with pytest.raises(DamagedFile, match=message) as error:
         committee.load(tmp_path / "rule.committee")
     assert "\n" not in str(error.value)
 
 
-def test_a_function_of_the_user_is_not_saved(tmp_path):
+def test_a_user_defined_function_is_not_saved(tmp_path):
     with pytest.raises(TypeError, match="rule"):
         FixedRule(rule=lambda votes: votes[0]).save(tmp_path / "rule.committee")
 
 
 @pytest.mark.parametrize(
-    ("rule", "name", "value", "fault"),
+    ("rule", "name", "value", "message"),
     [
         (CAWPERule(), "weights_", np.ones(3) / 3, "weights_ has shape"),
         (CAWPERule(), "weights_", np.array([0.5, 0.5, 0.5, np.nan]), "weights_ holds nan"),
         (CAWPERule(), "weights_", -np.ones(4), "weights_ has shape|weights_ holds -1"),
         (CAWPERule(), "n_members_", 5, "has shape"),
-        (CAWPERule(), "n_outputs_", 1, "a CAWPERule is no rule for regression"),
+        (CAWPERule(), "n_outputs_", 1, "a CAWPERule does not support regression"),
         (GreedyRule(), "weights_", np.zeros(4), "No member has a weight"),
         (GreedyRule(), "chosen_", [np.array([4])], "holds 4"),
         (BehaviourKnowledgeRule(), "cells_", np.full((2, 4), 7, dtype=np.uint32), "cells_ holds 7"),
@@ -174,16 +174,16 @@ def test_a_function_of_the_user_is_not_saved(tmp_path):
         ),
     ],
 )
-def test_what_does_not_fit_together_is_refused(rule, name, value, fault, tmp_path):
+def test_inconsistent_attributes_are_refused(rule, name, value, message, tmp_path):
     rule.fit(VOTES, Y)
     setattr(rule, name, value)
     rule.save(tmp_path / "rule.committee")
-    with pytest.raises(DamagedFile, match=fault) as error:
+    with pytest.raises(DamagedFile, match=message) as error:
         committee.load(tmp_path / "rule.committee")
     assert "\n" not in str(error.value)
 
 
-def test_an_attribute_that_is_missing_or_too_much_is_refused(tmp_path):
+def test_missing_and_unknown_attributes_are_refused(tmp_path):
     path = tmp_path / "rule.committee"
     rule = CAWPERule().fit(one_hot([[0, 1]], 2), [0, 1])
     rule.save(path)
@@ -203,31 +203,31 @@ def share_of_errors(y, decision, weights):
     return float((decision.argmax(axis=1) != y).mean())
 
 
-def ask_in_vain(model, path, name, way):
+def assert_not_saved(model, path, name, way):
     with pytest.raises(TypeError, match=rf"^{name} is a function .* to something else with {way} before"):
         model.save(path)
 
 
-def test_the_way_out_of_a_metric_that_is_a_function_leads_out(tmp_path):
+def test_a_model_is_saved_after_its_metric_is_set_as_the_error_suggests(tmp_path):
     path = tmp_path / "model.committee"
     rule = AdjustedRule(GreedyRule(scoring=share_of_errors))
     model = committee.VotingClassifier(MEMBERS, rule=rule, cv=2).fit(X, Y)
-    ask_in_vain(model, path, "rule__rule__scoring", "set_params")
+    assert_not_saved(model, path, "rule__rule__scoring", "set_params")
     model.set_params(rule__rule__scoring=None)
-    ask_in_vain(model, path, r"rule_\.rule__scoring", r"rule_\.set_params")
+    assert_not_saved(model, path, r"rule_\.rule__scoring", r"rule_\.set_params")
     model.rule_.set_params(rule__scoring=None)
-    ask_in_vain(model, path, r"rule_\.rule_\.scoring", r"rule_\.rule_\.set_params")
+    assert_not_saved(model, path, r"rule_\.rule_\.scoring", r"rule_\.rule_\.set_params")
     model.rule_.rule_.set_params(scoring=None)
     model.save(path)
     np.testing.assert_array_equal(committee.load(path).predict(X), model.predict(X))
 
 
-def test_the_way_out_of_a_rule_that_is_a_function_leads_out(tmp_path):
+def test_a_model_is_saved_after_its_rule_is_set_as_the_error_suggests(tmp_path):
     path = tmp_path / "model.committee"
     model = committee.VotingClassifier(MEMBERS, rule=lambda votes: votes[0], cv=2).fit(X, Y)
-    ask_in_vain(model, path, "rule", "set_params")
+    assert_not_saved(model, path, "rule", "set_params")
     model.set_params(rule="mean")
-    ask_in_vain(model, path, r"rule_\.rule", r"rule_\.set_params")
+    assert_not_saved(model, path, r"rule_\.rule", r"rule_\.set_params")
     model.rule_.set_params(rule="mean")
     model.save(path)
     np.testing.assert_array_equal(committee.load(path).predict(X), model.predict(X))

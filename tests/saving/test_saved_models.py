@@ -1,4 +1,4 @@
-"""Files of every version of the format are read, and answer what they did when they were made."""
+"""Files of every format version load and give the predictions of the time when they were saved."""
 
 import importlib.util
 import json
@@ -13,15 +13,15 @@ FOLDER = Path(__file__).parents[1] / "saved_models"
 FILES = sorted(FOLDER.glob("version_*/*.committee"))
 
 
-def maker():
-    """The script that made the files."""
+def make_module():
+    """Import the script that made the files."""
     specification = importlib.util.spec_from_file_location("make_saved_models", FOLDER / "make.py")
     module = importlib.util.module_from_spec(specification)
     specification.loader.exec_module(module)
     return module
 
 
-MADE = maker()
+MAKER = make_module()
 
 
 def numbers(rows):
@@ -29,14 +29,14 @@ def numbers(rows):
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
-def test_a_saved_model_answers_what_it_did(path):
-    frame = MADE.table()
+def test_a_saved_model_gives_the_same_predictions_as_before(path):
+    frame = MAKER.table()
     expected = json.loads(path.with_suffix(".json").read_text())
     committee.verify(path)
     loaded = committee.load(path)
-    tolerance = 1e-9 if path.stem in MADE.ROUNDED else 0
-    np.testing.assert_allclose(numbers(MADE.answers(loaded, frame)), numbers(expected), rtol=tolerance)
-    if path.stem.startswith(MADE.LOOK_AT_ROWS):
+    tolerance = 1e-9 if path.stem in MAKER.ROUNDED else 0
+    np.testing.assert_allclose(numbers(MAKER.decisions(loaded, frame)), numbers(expected), rtol=tolerance)
+    if path.stem.startswith(MAKER.NEED_ROWS):
         return
     rows = json.loads(frame.to_json(orient="records", date_format="iso"))
     predictor = committee.predictor(path)
@@ -45,7 +45,7 @@ def test_a_saved_model_answers_what_it_did(path):
 
 
 def test_every_public_estimator_has_a_small_file():
-    here = {path.stem for path in FILES if path.parent.name == f"version_{MADE.VERSION}"}
+    found = {path.stem for path in FILES if path.parent.name == f"version_{MAKER.VERSION}"}
     public = {name for name in committee.__all__ if name.endswith(("Classifier", "Regressor"))}
-    assert here == public | MADE.SPECIAL.keys()
+    assert found == public | MAKER.SPECIAL.keys()
     assert all(path.stat().st_size < 24_000 for path in FILES)

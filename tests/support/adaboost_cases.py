@@ -1,4 +1,4 @@
-"""Members and tables that tests of AdaBoost share."""
+"""Members and tables for tests of AdaBoost."""
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,7 @@ from committee import (
 CLASSIFIERS = [AdaBoostM1Classifier, AdaBoostClassifier, AdaBoostM2Classifier]
 
 
-# Not among the types that the engine knows, so these are fitted one by one in Python.
+# The engine does not boost subclasses, so these members are fitted one by one in Python.
 class PythonStump(DecisionStumpClassifier):
     pass
 
@@ -35,7 +35,7 @@ class PythonRegressionTree(DecisionTreeRegressor):
 
 
 def noisy_classes(n_rows=120, n_classes=2, seed=0):
-    """A table that no small member classifies without error."""
+    """Make a table that small members cannot classify without error."""
     X, y = make_classification(
         n_rows, 6, n_informative=4, n_redundant=0, n_classes=n_classes, n_clusters_per_class=1, flip_y=0.1,
         random_state=seed,
@@ -48,7 +48,7 @@ def noisy_numbers(n_rows=120, seed=0):
     return X.round(2), y
 
 
-def with_holes_and_categories(X, seed=0):
+def with_missing_values_and_categories(X, seed=0):
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame(X, columns=[f"number {j}" for j in range(X.shape[1])])
     frame["number 0"] = frame["number 0"].where(rng.random(len(X)) > 0.1)

@@ -1,4 +1,4 @@
-"""A naive truth for AdaBoost: the algorithms of the lecture notes as they are printed, in loops."""
+"""Reference implementation of AdaBoost: the algorithms of the lecture notes, written with loops."""
 
 import math
 
@@ -10,28 +10,28 @@ def fit_member(make, X, y, weights):
 
 
 def beta_weighting(weights, wrong, error):
-    """Freund and Schapire: what is right is multiplied by beta. The vote is log(1 / beta)."""
+    """Multiply right rows by beta, with the vote log(1 / beta), as Freund and Schapire do."""
     beta = error / (1 - error)
     weights = np.where(wrong, weights, weights * beta)
     return weights / weights.sum(), math.log(1 / beta)
 
 
 def exp_alpha_weighting(weights, wrong, error):
-    """Bishop, and Hastie, Tibshirani and Friedman: what is wrong is multiplied by exp(alpha)."""
+    """Multiply wrong rows by exp(alpha), as Bishop and as Hastie, Tibshirani and Friedman do."""
     alpha = math.log((1 - error) / error)
     weights = np.where(wrong, weights * math.exp(alpha), weights)
     return weights / weights.sum(), alpha
 
 
 def half_log_weighting(weights, wrong, error):
-    """Half the logarithm, and both sides are multiplied."""
+    """Multiply wrong rows by exp(alpha) and right rows by exp(-alpha), with half the logarithm as alpha."""
     alpha = 0.5 * math.log((1 - error) / error)
     weights = weights * np.where(wrong, math.exp(alpha), math.exp(-alpha))
     return weights / weights.sum(), alpha
 
 
 def m1(make, X, y, n_rounds, weighting=beta_weighting):
-    """AdaBoost.M1 on labels 0, 1, ...: members, votes, errors and the distributions that they saw."""
+    """Run AdaBoost.M1 on labels 0, 1, ...; return members, votes, errors and distributions."""
     weights = np.full(len(y), 1 / len(y))
     members, votes, errors, seen = [], [], [], []
     for _ in range(n_rounds):
@@ -49,7 +49,7 @@ def m1(make, X, y, n_rounds, weighting=beta_weighting):
 
 
 def decide_by_labels(members, votes, X, n_classes):
-    """argmax over y of the sum of the votes of the members that say y."""
+    """Predict the class with the largest sum of the votes of members that predict it."""
     support = np.zeros((len(X), n_classes))
     for member, vote in zip(members, votes, strict=True):
         support[np.arange(len(X)), member.predict(X)] += vote
@@ -57,7 +57,7 @@ def decide_by_labels(members, votes, X, n_classes):
 
 
 def m2(make, X, y, n_rounds):
-    """AdaBoost.M2 pair by pair: members, votes, pseudo-losses, distributions over (row, wrong label)."""
+    """Run AdaBoost.M2; return members, votes, pseudo-losses and distributions over (row, wrong label)."""
     n_rows, n_classes = len(y), len(np.unique(y))
     pairs = [(i, label) for i in range(n_rows) for label in range(n_classes) if label != y[i]]
     distribution = {pair: 1 / len(pairs) for pair in pairs}
@@ -89,14 +89,14 @@ def m2(make, X, y, n_rounds):
 
 
 def decide_by_plausibilities(members, votes, X):
-    """argmax over y of the sum of log(1 / beta) h(x, y)."""
+    """Predict the class with the largest sum of log(1 / beta) h(x, y)."""
     return sum(vote * member.predict_proba(X) for member, vote in zip(members, votes, strict=True)).argmax(
         axis=1
     )
 
 
 def r2(make, X, y, n_rounds, loss):
-    """AdaBoost.R2, by weights instead of drawn rows: members, votes, mean losses."""
+    """Run AdaBoost.R2 with weights instead of resampling; return members, votes and mean losses."""
     weights = np.full(len(y), 1 / len(y))
     members, votes, losses = [], [], []
     for _ in range(n_rounds):
@@ -117,14 +117,16 @@ def r2(make, X, y, n_rounds, loss):
 
 
 def weighted_median(members, votes, X):
-    """The smallest prediction such that the votes up to it are half of all votes."""
-    answers = []
+    """Return the smallest prediction at which the cumulated votes reach half of all votes."""
+    medians = []
     for row in X:
-        said = sorted((member.predict([row])[0], vote) for member, vote in zip(members, votes, strict=True))
+        ordered = sorted(
+            (member.predict([row])[0], vote) for member, vote in zip(members, votes, strict=True)
+        )
         reached = 0.0
-        for number, vote in said:
+        for number, vote in ordered:
             reached += vote
             if reached >= 0.5 * votes.sum():
-                answers.append(number)
+                medians.append(number)
                 break
-    return np.array(answers)
+    return np.array(medians)

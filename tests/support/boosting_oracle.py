@@ -1,10 +1,10 @@
-"""A naive truth that boosting must match: forward stagewise additive fits, in plain numpy, trying every
-split.
+"""Reference implementation of boosting: forward stagewise additive fits in numpy that try every split.
 
-Gradient boosting as the lecture notes have it: start from the best constant; in every round take the
-derivatives of the loss by the scores, fit a regression tree to the Newton steps, give each leaf the value
-that lowers the loss most, and add a share of it. `gradients(y, scores)` returns gradient and hessian.
-`line_search(y, scores, rows)` gives a leaf's value; without it, that is the regularised Newton step.
+Gradient boosting as in the lecture notes: start from the best constant. In every round, compute the
+derivatives of the loss with respect to the scores, fit a regression tree to the Newton steps, set the value
+of each leaf to minimise the loss, and add it times the learning rate. `gradients(y, scores)` returns gradient
+and hessian. `line_search(y, scores, rows)` returns the value of a leaf, by default the regularised Newton
+step.
 """
 
 import itertools
@@ -23,7 +23,7 @@ def log_loss(y, scores):
 
 
 def exponential(y, scores):
-    """exp(-margin / 2) for labels 0 and 1, whose best score is the log-odds."""
+    """Return derivatives of exp(-margin / 2) for labels 0 and 1. The best score is the log-odds."""
     sign = 2 * y - 1
     loss = np.exp(-sign * scores / 2)
     return -sign * loss / 2, loss / 4
@@ -67,7 +67,7 @@ def gain(gradient, hessian, reg_lambda, reg_alpha=0.0):
 
 
 def leaves(X, gradient, hessian, rows, depth, limits):
-    """The leaves of the best tree, as arrays of rows."""
+    """Return the leaves of the best tree as arrays of rows."""
     reg_lambda, reg_alpha, min_child_weight = limits
     total = gain(gradient[rows].sum(), hessian[rows].sum(), reg_lambda, reg_alpha)
     best = (1e-9, None, None)
@@ -92,7 +92,7 @@ def leaves(X, gradient, hessian, rows, depth, limits):
 def boost(
     X, y, gradients, start, n_rounds, *, learning_rate=0.1, depth=1, limits=(0.0, 0.0, 0.0), line_search=None
 ):
-    """The scores of the training rows after every round."""
+    """Return the scores of the training rows after each round."""
     scores = np.full(len(y), float(start))
     stages = []
     for _ in range(n_rounds):
@@ -108,7 +108,7 @@ def boost(
 
 
 def boost_classes(X, y, n_classes, start, n_rounds, *, learning_rate=0.1, depth=1, limits=(0.0, 0.0, 0.0)):
-    """As `boost`, with a tree for each class and softmax: scores of shape (n_rounds, n_rows, n_classes)."""
+    """Boost one tree per class with softmax; return scores of shape (n_rounds, n_rows, n_classes)."""
     scores = np.tile(np.asarray(start, dtype=float), (len(y), 1))
     stages = []
     for _ in range(n_rounds):
@@ -124,10 +124,11 @@ def boost_classes(X, y, n_classes, start, n_rounds, *, learning_rate=0.1, depth=
 
 
 def logitboost(X, y, n_classes, n_rounds, z_max=3.0):
-    """Algorithms 3 and 6 of Friedman, Hastie and Tibshirani (2000) on stumps: probabilities after each round.
+    """Return probabilities after each round of LogitBoost on stumps.
 
-    The stumps are fitted by weighted least squares to the working responses, and the scores are centred as
-    the paper says. A working response that is cut has the weight of Weka: their product stays y - p.
+    These are algorithms 3 and 6 of Friedman, Hastie and Tibshirani (2000). The stumps are fitted by weighted
+    least squares to the working responses, and the scores are centred as in the paper. Clipped working
+    responses have the same weights as in Weka, so that their product with the response remains y - p.
     """
     scores = np.zeros((len(y), n_classes))
     stages = []
@@ -138,7 +139,7 @@ def logitboost(X, y, n_classes, n_rounds, z_max=3.0):
             residuals = (y == k) - p[:, k]
             z = np.clip(residuals / np.maximum(p[:, k] * (1 - p[:, k]), 1e-300), -z_max, z_max)
             weights = residuals / z
-            # Weighted least squares on z is a Newton step of gradient -w z and hessian w.
+            # Weighted least squares on z equals a Newton step with gradient -w z and hessian w.
             for rows in leaves(X, -weights * z, weights, np.arange(len(y)), 1, (0.0, 0.0, 0.0)):
                 steps[rows, k] = np.average(z[rows], weights=weights[rows])
         scores += (n_classes - 1) / n_classes * (steps - steps.mean(axis=1, keepdims=True))

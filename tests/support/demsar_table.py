@@ -1,7 +1,7 @@
-"""Table 6 of Demsar 2006: the AUC of C4.5 with parameters m and cf fitted by inner cross-validation, or not.
+"""Table 6 of Demsar 2006: the AUC of C4.5, with and without tuning of m and cf by inner cross-validation.
 
-The paper prints 0.975 for both of the last two on "voting", and ranks them 2 and 3: they differ in digits
-that it does not print.
+On "voting", the paper prints 0.975 for the last two learners but ranks them 2 and 3, because they differ in
+digits that it does not print.
 """
 
 LEARNERS = ("C4.5", "C4.5+m", "C4.5+cf", "C4.5+m+cf")

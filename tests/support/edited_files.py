@@ -1,4 +1,4 @@
-"""Saved files changed on purpose, their checksums mended, so that only what is inside is wrong."""
+"""Edit saved files and repair their checksums, so that only the content is invalid."""
 
 import json
 
@@ -9,7 +9,7 @@ from committee.saving.format.container import digest
 
 
 def read_parts(path):
-    """The metadata, the description and the arrays of a file, unchecked."""
+    """Return the metadata, the description and the arrays of a file, without checks."""
     with safe_open(path, framework="np") as file:
         metadata = file.metadata()
         arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a dict
@@ -17,14 +17,14 @@ def read_parts(path):
 
 
 def write_parts(path, metadata, description, arrays):
-    """Write a file whose checksum fits, whatever else does not."""
+    """Write a file with a valid checksum."""
     text = description if isinstance(description, str) else json.dumps(description)
     metadata = metadata | {"description": text, "sha256": digest(text, arrays)}
     save_file(arrays, path, metadata=metadata)
 
 
 def change(path, edit):
-    """Let `edit` change the description and the arrays of a file."""
+    """Edit the description and the arrays of a file with a function."""
     metadata, description, arrays = read_parts(path)
     edit(description, arrays)
     write_parts(path, metadata, description, arrays)

@@ -1,4 +1,4 @@
-"""Every public estimator, made small enough to be fitted often."""
+"""Provide every public estimator with parameters for fast fits."""
 
 import inspect
 
@@ -14,20 +14,20 @@ from committee.assembling import TableEncoder
 
 
 def make(estimator_type, **parameters):
-    """An estimator with a fixed seed and few members, where it has such parameters."""
+    """Return an estimator with a fixed seed and few members, if it has such parameters."""
     known = inspect.signature(estimator_type).parameters
-    # Five small steps on a share of the rows do not lead as far as scikit-learn's checks ask for.
+    # Five small steps on a share of the rows are not accurate enough for scikit-learn's checks.
     n_members = 12 if "Gradient" in estimator_type.__name__ else 5
     members = members_for(estimator_type)
     small = {"n_estimators": n_members, "random_state": 0, "estimators": members}
-    # A row of weight 2 is one neighbour: only if all rows are asked, is it the row twice.
+    # A row of weight 2 is one neighbour, so it is equivalent to two rows only if all rows are neighbours.
     small |= {"n_neighbours": 1000, "n_init": 2, "max_iter": 20, "hidden_layer_sizes": (16, 8)}
     small = {name: value for name, value in small.items() if name in known}
     return estimator_type(**small | parameters)
 
 
 def members_for(estimator_type):
-    """Members of two kinds that fit in a moment."""
+    """Return members of two kinds with fast fits."""
     if estimator_type.__name__.endswith("Classifier"):
         tree, other = committee.DecisionTreeClassifier(max_depth=3), GaussianNB()
     else:
@@ -40,27 +40,27 @@ def public_types():
     return [value for value in values if inspect.isclass(value) and issubclass(value, BaseEstimator)]
 
 
-MADE = [make(each) for each in public_types()]
-COMMITTEES = [each for each in MADE if "estimators" in each.get_params(deep=False)]
-EXPERTS = [each for each in MADE if hasattr(each, "n_experts")]
-# What learns by itself, in the engine.
-ESTIMATORS = [each for each in MADE if each not in COMMITTEES + EXPERTS]
+ALL_ESTIMATORS = [make(each) for each in public_types()]
+COMMITTEES = [each for each in ALL_ESTIMATORS if "estimators" in each.get_params(deep=False)]
+EXPERTS = [each for each in ALL_ESTIMATORS if hasattr(each, "n_experts")]
+# Estimators without members of the user.
+ESTIMATORS = [each for each in ALL_ESTIMATORS if each not in COMMITTEES + EXPERTS]
 CLASSIFIERS = [each for each in ESTIMATORS if is_classifier(each)]
 REGRESSORS = [each for each in ESTIMATORS if not is_classifier(each)]
 
 
 def needs_two_classes(estimator):
-    """Whether y of one class is an error: there is nothing to boost."""
+    """Return whether y of one class is an error."""
     return is_classifier(estimator) and "Boost" in name_of(estimator)
 
 
 def name_of(estimator):
-    """What a test's name says of an estimator."""
+    """Return the name of an estimator in the name of a test."""
     return type(estimator).__name__
 
 
 def mixed_frame(n_rows=60, seed=0):
-    """Numbers with holes, integers, booleans and categories with holes, and a y that depends on them."""
+    """Draw a table of numbers, integers, booleans and categories, and a y. Some values are missing."""
     rng = np.random.default_rng(seed)
     number = rng.normal(size=n_rows).round(2)
     city = rng.choice(["Bonn", "Oslo", "Rome"], n_rows)

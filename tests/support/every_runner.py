@@ -1,8 +1,8 @@
-"""The runners that keep the one contract."""
+"""The runners that the shared tests check."""
 
 from committee.running import runner
 
-# A runner that comes later joins the contract by its line here.
+# A new runner is tested by adding it here.
 RUNNERS = {
     "serial": lambda: runner("serial"),
     "threads": lambda: runner("threads", n_workers=2),

@@ -1,9 +1,9 @@
-"""Damaged and hostile files: mutations of saved models, tried in a child process that may crash.
+"""Mutate saved models into damaged and hostile files, and load these in a child process, which may crash.
 
-`make fuzz` runs it with `--files 2000`, and `tests/saving/format/test_hostile_files.py` with a few hundred.
-A file passes if a ValueError refuses it, at loading or at the first prediction, or if the model answers with
-finite numbers, as the sound one does. A crash, a hang, another exception or a number that is not finite is a
-failure. A file is made again by its number and the seed: `--seed 3 --number 1234 --keep folder`.
+`make fuzz` runs 2000 files, and `tests/saving/format/test_hostile_files.py` a few hundred. A file passes if
+`load` or the first prediction raises ValueError, or if the predictions are as finite as those of the original
+model. A crash, a hang, another exception or a number that is not finite is a failure. The number of a file
+and the seed reproduce it: `--seed 3 --number 1234 --keep folder`.
 """
 
 import argparse
@@ -40,7 +40,7 @@ from committee.saving.format.container import digest
 
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
 MOST_SECONDS = 1.0
-PATIENCE_SECONDS = 120.0
+TIMEOUT_SECONDS = 120.0
 MOST_MEMORY = 6 * 2**30
 NUMBERS = [
     0,
@@ -60,7 +60,7 @@ NUMBERS = [
     1e308,
     1e-308,
 ]
-THINGS = [
+VALUES = [
     None,
     True,
     False,
@@ -74,14 +74,14 @@ THINGS = [
     {"float": "nan"},
     {"dict": []},
 ]
-# The exponential of a finite number may be infinite: a changed coefficient is a model of its own.
+# A changed coefficient is valid, but the exponential of a finite number can be infinite.
 EXPONENTIAL = "TransformedTargetRegressor"
 METHODS = ("predict", "predict_proba", "decision_function", "transform")
 
 
 @dataclass(frozen=True)
 class Model:
-    """A saved model, and what to ask it about: rows, or the votes on rows for a rule."""
+    """A saved model and the rows to predict. For a rule, these are votes and rows."""
 
     name: str
     content: bytes
@@ -89,9 +89,9 @@ class Model:
 
 
 def models():
-    """Models of ours and of scikit-learn's, small, each with what makes its file different."""
+    """Return small saved models of committee and of scikit-learn, with all kinds of content."""
     fitted = []
-    for estimator in (*ESTIMATORS, *EXPERTS, *COMMITTEES, *committees_of_our_own()):
+    for estimator in (*ESTIMATORS, *EXPERTS, *COMMITTEES, *own_committees()):
         for rows in (scikit_learn_cases.NUMBERS, scikit_learn_cases.MIXED):
             fitted.append((clone(estimator).fit(rows, target_of(estimator)), rows))
     fitted += [fitted_rule(name) for name in rule_names()]
@@ -109,12 +109,12 @@ def models():
 
 
 def target_of(estimator):
-    """What an estimator of ours learns to find."""
+    """Return the target for one of committee's estimators."""
     return scikit_learn_cases.THREE if is_classifier(estimator) else scikit_learn_cases.TARGET
 
 
-def committees_of_our_own():
-    """Committees whose members are all ours, which have predictors."""
+def own_committees():
+    """Return committees whose members are all from committee, so they have predictors."""
     classes = [("forest", make(committee.RandomForestClassifier)), ("rules", committee.C45Classifier())]
     numbers = [
         ("forest", make(committee.RandomForestRegressor)),
@@ -131,7 +131,7 @@ def committees_of_our_own():
 
 
 def fitted_rule(name):
-    """A rule that has learnt, with votes and the rows that they are on."""
+    """Return a fitted rule, and the votes and rows to combine."""
     rng = np.random.default_rng(0)
     votes, X = rng.dirichlet([1, 1, 1], size=(3, 48)), scikit_learn_cases.NUMBERS
     rule = rule_named(name)
@@ -141,21 +141,21 @@ def fitted_rule(name):
 
 
 def saved(estimator):
-    """The bytes of a file."""
+    """Return the bytes of the file of an estimator."""
     with tempfile.TemporaryDirectory() as folder:
         committee.save(estimator, Path(folder, "model"))
         return Path(folder, "model").read_bytes()
 
 
 def in_order(content):
-    """A file whose header is in order: safetensors writes the entries in any."""
+    """Return a file with a sorted header, because safetensors writes its entries in any order."""
     (length,) = struct.unpack("<Q", content[:8])
     header = json.dumps(json.loads(content[8 : 8 + length]), sort_keys=True).encode()
     return struct.pack("<Q", len(header)) + header + content[8 + length :]
 
 
 def mutated(content, rng):
-    """A mutation of a file: what was done to it, and the bytes."""
+    """Return a mutation of a file: the name of the change, and the bytes."""
     if rng.random() < 0.5:
         kind = rng.choice([flip_bits, cut_off, edit_header])
         return kind.__name__, kind(content, rng)
@@ -169,14 +169,14 @@ def mutated(content, rng):
 
 
 def opened(content):
-    """The metadata and the arrays of a file."""
+    """Return the metadata and the arrays of a file."""
     (length,) = struct.unpack("<Q", content[:8])
     header = json.loads(content[8 : 8 + length])["__metadata__"]
     return header, {name: array.copy() for name, array in sorted(safetensors.numpy.load(content).items())}
 
 
 def closed(header, description, arrays):
-    """A file with a checksum that fits."""
+    """Return a file with a valid checksum."""
     text = json.dumps(description)
     metadata = {**header, "description": text, "sha256": digest(text, arrays)}
     return in_order(safetensors.numpy.save(arrays, metadata=metadata))
@@ -185,7 +185,7 @@ def closed(header, description, arrays):
 def flip_bits(content, rng):
     changed = bytearray(content)
     for _ in range(rng.choice([1, 2, 8])):
-        # Half of the flips go to the header, which is small.
+        # Half of the flips are in the header, because it is small.
         last = len(changed) if rng.random() < 0.5 else min(len(changed), 4096)
         changed[rng.randrange(last)] ^= 1 << rng.randrange(8)
     return bytes(changed)
@@ -207,7 +207,7 @@ def edit_header(content, rng):
 
 
 def places(value):
-    """Every container in JSON, with the keys of what is in it."""
+    """Return every container in JSON with each of its keys."""
     found, waiting = [], [value]
     while waiting:
         each = waiting.pop()
@@ -218,7 +218,7 @@ def places(value):
 
 
 def edit_value(description, arrays, rng):
-    """Put something else into the place of a value."""
+    """Replace a value by another one."""
     all_places = places(description)
     if not all_places:
         return
@@ -229,11 +229,11 @@ def edit_value(description, arrays, rng):
     elif isinstance(old, str) and rng.random() < 0.5:
         container[key] = rng.choice([old[::-1], old + "_", old.upper(), rng.choice(list(arrays) or ["x"])])
     else:
-        container[key] = copy.deepcopy(rng.choice([*NUMBERS, *THINGS]))
+        container[key] = copy.deepcopy(rng.choice([*NUMBERS, *VALUES]))
 
 
 def edit_tree(description, arrays, rng):
-    """Drop, double, move or rename a part."""
+    """Drop, duplicate, copy or rename a part."""
     all_places = places(description)
     if not all_places:
         return
@@ -251,7 +251,7 @@ def edit_tree(description, arrays, rng):
 
 
 def edit_integers(description, arrays, rng):
-    """Put a bad integer into an array of integers."""
+    """Put an invalid integer into an array of integers."""
     names = [name for name, array in arrays.items() if array.dtype.kind in "iu" and array.size]
     if names:
         array = arrays[rng.choice(names)]
@@ -262,7 +262,7 @@ def edit_integers(description, arrays, rng):
 
 
 def edit_floats(description, arrays, rng):
-    """Put a bad number into an array of floats."""
+    """Put an invalid number into an array of floats."""
     names = [name for name, array in arrays.items() if array.dtype.kind == "f" and array.size]
     if names:
         array = arrays[rng.choice(names)]
@@ -273,7 +273,7 @@ def edit_floats(description, arrays, rng):
 
 
 def flip_array(description, arrays, rng):
-    """Flip bits of an array, or cut it."""
+    """Flip a bit of an array, or change its shape or dtype."""
     names = [name for name, array in arrays.items() if array.size]
     if not names:
         return
@@ -288,13 +288,13 @@ def flip_array(description, arrays, rng):
     return description
 
 
-def answer(path, rows, is_finite):
-    """What a file does when it is verified, loaded, and asked."""
+def try_file(path, rows, is_finite):
+    """Verify and load a file, predict with it, and return the verdict."""
     start = time.process_time()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            verdict = ask(path, rows, is_finite)
+            verdict = verdict_of(path, rows, is_finite)
     except ValueError:
         verdict = "refused"
     except MemoryError as error:
@@ -305,13 +305,14 @@ def answer(path, rows, is_finite):
     return verdict if seconds < MOST_SECONDS else f"FAILED: {seconds:.1f} s"
 
 
-def ask(path, rows, is_finite):
+def verdict_of(path, rows, is_finite):
+    """Return the verdict on a file. Errors are raised."""
     with contextlib.suppress(ValueError):
         committee.verify(path)
     with contextlib.suppress(ValueError):
         prepared = committee.predictor(path)
         if is_finite["predict"] and not finite(prepared.predict(as_mappings(rows))):
-            return "FAILED: the predictor's answer is not finite"
+            return "FAILED: the prediction of the predictor is not finite"
     model = committee.load(path)
     if isinstance(rows, tuple):
         return "answered" if finite(model.combine(*rows)) else "FAILED: the decision is not finite"
@@ -324,7 +325,7 @@ def ask(path, rows, is_finite):
 
 
 def as_mappings(rows):
-    """Rows as a predictor takes them."""
+    """Return the rows of a frame as mappings, and other rows unchanged."""
     if not hasattr(rows, "to_dict"):
         return rows
     return [
@@ -334,26 +335,26 @@ def as_mappings(rows):
 
 
 def finite(votes):
-    """Whether all numbers of an answer are finite."""
+    """Return whether all numbers of a prediction are finite."""
     votes = np.asarray(votes if not isinstance(votes, list) else np.concatenate(votes, axis=-1))
     return votes.dtype.kind not in "f" or bool(np.isfinite(votes).all())
 
 
 def child():
-    """Answer the files of a batch, one line each."""
+    """Print a verdict on each file of a batch."""
     resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
-    # A file may ask for many threads, as a user may: their stacks count as memory, though nothing is in them.
+    # A valid file can start many threads, and their stacks count as memory even while they are empty.
     threading.stack_size(2**20)
     batch = pickle.load(sys.stdin.buffer)
-    # What a file may ask for is imported before the time is taken.
+    # Imports must not count as time of a file.
     for module in (FOREIGN, "scipy.sparse", "committee.saving.scikit_learn", "skops.io"):
         importlib.import_module(module)
     known = {}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "model")
-        for name, content, sound, rows in batch:
+        for name, content, original, rows in batch:
             if name not in known:
-                path.write_bytes(sound)
+                path.write_bytes(original)
                 model = committee.load(path)
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
@@ -365,12 +366,13 @@ def child():
             path.write_bytes(content)
             print("start", flush=True)
             print(
-                answer(path, rows, collections.defaultdict(bool, known[name])).replace("\n", " "), flush=True
+                try_file(path, rows, collections.defaultdict(bool, known[name])).replace("\n", " "),
+                flush=True,
             )
 
 
 def try_files(batch):
-    """The verdicts on a batch, from child processes: a new one is started after a crash."""
+    """Return the verdicts of child processes on a batch. Start a new process after a crash."""
     verdicts = []
     while len(verdicts) < len(batch):
         rest = batch[len(verdicts) :]
@@ -380,21 +382,21 @@ def try_files(batch):
                 input=pickle.dumps(rest),
                 env=os.environ | ONE_THREAD,
                 capture_output=True,
-                timeout=PATIENCE_SECONDS + len(rest),
+                timeout=TIMEOUT_SECONDS + len(rest),
             )
-            output, how = done.stdout, f"exit code {done.returncode}: {done.stderr.decode()[-300:]}"
+            output, reason = done.stdout, f"exit code {done.returncode}: {done.stderr.decode()[-300:]}"
         except subprocess.TimeoutExpired as error:
-            output, how = error.stdout or b"", "no answer"
+            output, reason = error.stdout or b"", "no answer"
         lines = output.decode().splitlines()
         verdicts += [line for line in lines if line != "start"]
         if len(verdicts) < len(batch):
-            verdicts.append(f"FAILED: crash, {how}")
+            verdicts.append(f"FAILED: crash, {reason}")
     return verdicts
 
 
 @dataclass(frozen=True)
 class Tried:
-    """A mutated file, and what came of it."""
+    """A mutated file and the verdict on it."""
 
     number: int
     model: str
@@ -406,11 +408,11 @@ class Tried:
         return f"file {self.number}, {self.model}, {self.mutation}: {self.verdict}"
 
 
-def fuzz(sound, numbers, seed, batch_size=200):
-    """Try the mutations of some numbers. Each depends on its number and the seed alone."""
+def fuzz(originals, numbers, seed, batch_size=200):
+    """Try the mutations with some numbers. Each depends only on its number and the seed."""
     files = []
     for number in numbers:
-        model = sound[number % len(sound)]
+        model = originals[number % len(originals)]
         files.append((number, model, *mutated(model.content, random.Random(f"{seed} {number}"))))
     found = []
     for first in range(0, len(files), batch_size):
@@ -422,12 +424,14 @@ def fuzz(sound, numbers, seed, batch_size=200):
 
 
 def main():
-    """Try many files and tell what was found."""
+    """Try many files and print the verdicts."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--files", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--number", type=int, help="try this file alone")
-    parser.add_argument("--keep", type=Path, help="a folder for the files that failed, each by its number")
+    parser.add_argument("--number", type=int, help="try only this file")
+    parser.add_argument(
+        "--keep", type=Path, help="a folder for the files that failed, named by their numbers"
+    )
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.child:

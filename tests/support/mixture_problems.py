@@ -1,4 +1,4 @@
-"""Small problems that tell mixtures of experts from one expert."""
+"""Small problems that a mixture of experts can solve and a single expert cannot."""
 
 import numpy as np
 import pytest
@@ -10,14 +10,14 @@ both = pytest.mark.parametrize("mixture_type", BOTH)
 
 
 def two_lines(n_rows=120, seed=0):
-    """y = |x| and some noise: two lines, of which each is right on its side."""
+    """Return rows with y = |x| plus noise, which two lines describe, one on each side of 0."""
     rng = np.random.default_rng(seed)
     X = rng.uniform(-3, 3, (n_rows, 1))
     return X, np.abs(X[:, 0]) + rng.normal(scale=0.05, size=n_rows)
 
 
 def quarters(n_rows=200, seed=0):
-    """Classes that another line separates on either side: exclusive or."""
+    """Return rows with the classes of exclusive or, which two lines separate."""
     X = np.random.default_rng(seed).uniform(-3, 3, (n_rows, 2))
     return X, np.where((X[:, 0] > 0) == (X[:, 1] > 0), "same", "other")
 

@@ -1,8 +1,8 @@
-"""Record hashes of what every public estimator learns and predicts, and compare them after a change.
+"""Record hashes of the fitted arrays and predictions of every public estimator, and compare them later.
 
-In: nothing, or a file of hashes recorded before. Out: a JSON file of hashes, or the differences. A hash
-covers one learnt array or one set of predictions, on six small tables, without a limit of time or memory.
-Parameters are not hashed, so a renamed parameter changes nothing here.
+In: nothing, or a file of recorded hashes. Out: a JSON file of hashes, or the differences. A hash covers one
+fitted array or the predictions for one of six small tables, without limits of time or memory. Parameters are
+not hashed, so a renamed parameter makes no difference.
 
     python tests/support/model_hashes.py record before.json
     python tests/support/model_hashes.py compare before.json
@@ -18,14 +18,14 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from every_estimator import MADE, make, mixed_frame, name_of
+from every_estimator import ALL_ESTIMATORS, make, mixed_frame, name_of
 from safetensors.numpy import load_file
 from sklearn.base import clone, is_classifier
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris
 
 import committee
 
-# Settings whose code the small defaults do not reach.
+# Settings that run code which the defaults do not run.
 VARIANTS = {
     "RandomForestClassifier": [
         {"oob_score": True, "oob_importances": True, "rule": "majority"},
@@ -64,7 +64,7 @@ VARIANTS = {
 
 
 def tables():
-    """Six tables by name, each as X, y for classes, y for numbers, and weights or None."""
+    """Return six tables by name, each as X, y for classes, y for numbers, and weights or None."""
     rng = np.random.default_rng(7)
     iris, cancer = load_iris(), load_breast_cancer()
     digits, diabetes = load_digits(), load_diabetes(as_frame=True)
@@ -92,37 +92,37 @@ def tables():
 
 
 def cases():
-    """Name, estimator and data of all that is hashed."""
+    """Yield the name, the estimator and the data of each case."""
     data = tables()
-    for estimator in MADE:
+    for estimator in ALL_ESTIMATORS:
         for settings in ({}, *VARIANTS.get(name_of(estimator), ())):
             made = make(type(estimator), **settings)
             for table, (X, classes, numbers, weights) in data.items():
                 y = classes if is_classifier(made) else numbers
-                told = "".join(f" {name}={value!r}" for name, value in settings.items())
-                yield f"{name_of(made)}{told} on {table}", clone(made), (X, y, weights)
+                changes = "".join(f" {name}={value!r}" for name, value in settings.items())
+                yield f"{name_of(made)}{changes} on {table}", clone(made), (X, y, weights)
 
 
 def hashes_of(estimator, X, y, weights):
-    """The hash of the predictions, and those of the arrays that a saved model holds."""
+    """Return the hash of the predictions, and the hashes of the arrays in the saved model."""
     fitted = estimator.fit(X, y) if weights is None else estimator.fit(X, y, sample_weight=weights)
-    answers = fitted.predict_proba(X) if hasattr(fitted, "predict_proba") else fitted.predict(X)
+    predictions = fitted.predict_proba(X) if hasattr(fitted, "predict_proba") else fitted.predict(X)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "model.committee")
         fitted.save(path)
         arrays = sorted(hash_of(array) for array in load_file(path).values())
-    return {"predictions": hash_of(answers), "arrays": arrays}
+    return {"predictions": hash_of(predictions), "arrays": arrays}
 
 
 def hash_of(array):
-    """A short hash of an array's type, shape and values."""
+    """Return a short hash of an array's type, shape and values."""
     array = np.ascontiguousarray(array)
     header = f"{array.dtype.str} {array.shape}".encode()
     return hashlib.sha256(header + array.tobytes()).hexdigest()[:12]
 
 
 def recorded():
-    """The hashes of all cases; what cannot be fitted is recorded by its error."""
+    """Return the hashes of all cases, or the type of the error if a fit fails."""
     found = {}
     for name, estimator, (X, y, weights) in cases():
         try:
@@ -133,7 +133,7 @@ def recorded():
 
 
 def differences(before, after):
-    """One line for each case that changed."""
+    """Yield one line for each case that changed."""
     for name in sorted(before.keys() | after.keys()):
         old, new = before.get(name), after.get(name)
         if old == new:
@@ -149,7 +149,7 @@ def differences(before, after):
 
 
 def main(action, path):
-    """Record hashes, or compare with recorded ones; the exit code is 1 if predictions differ."""
+    """Record hashes, or compare them with recorded ones. The exit code is 1 if predictions differ."""
     warnings.simplefilter("ignore")
     after = recorded()
     if action == "record":

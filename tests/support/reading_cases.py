@@ -1,4 +1,4 @@
-"""What tests of reading share."""
+"""Helper functions for tests that read tables."""
 
 import numpy as np
 

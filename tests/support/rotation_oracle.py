@@ -1,8 +1,8 @@
-"""A naive truth that rotation forests must match: the same draws in plain Python, for small tables.
+"""A reference implementation of rotation forests in plain Python, for small tables.
 
-Every random number of the engine depends on a seed and on what it is for alone, so the draws can be made here
-again: the order of the rows, the bags, the groups, their classes and samples. The principal axes are numpy's,
-and the trees are grown on the turned table by the single tree of the same kind.
+Every random number of the engine depends only on a seed and a purpose, so the draws can be repeated here: the
+order of the rows, the bags, the groups, and the classes and rows of their samples. numpy computes the
+principal axes, and the single tree of the same kind is fitted on the rotated table.
 """
 
 from dataclasses import dataclass
@@ -41,24 +41,24 @@ class Random:
 
 @dataclass
 class Member:
-    """The matrix that turns axes into components, what is put where a value is missing, and the tree."""
+    """The matrix from axes to components, the values that replace missing ones, and the tree."""
 
     matrix: np.ndarray
     fill: np.ndarray
     tree: object
 
     def vote(self, places):
-        return self.tree.predict_proba(turn(places, self))
+        return self.tree.predict_proba(rotate(places, self))
 
 
-def turn(places, member):
-    """Rows along the components, on a grid that rounding does not reach."""
+def rotate(places, member):
+    """Return the rows in components, rounded to a grid that hides rounding errors."""
     filled = np.where(np.isnan(places), member.fill, places)
     return np.round(filled @ member.matrix * 2.0**35) / 2.0**35
 
 
 def axes_of(X, n_categories):
-    """A function from a matrix of numbers and codes to the places of its rows on the axes."""
+    """Return a function from a matrix of numbers and codes to the positions of its rows on the axes."""
     parts = []
     for j, n in enumerate(n_categories):
         known = X[:, j][~np.isnan(X[:, j])]
@@ -84,15 +84,18 @@ def content_hash(row, target):
 
 
 def principal_axes(sample):
-    """One column per component, by falling variance, the largest coefficient positive."""
-    around = sample - sample.mean(axis=0)
-    vectors = np.linalg.eigh(around.T @ around / len(sample))[1][:, ::-1]
+    """Return one column per component, by decreasing variance, with a positive largest coefficient."""
+    centred = sample - sample.mean(axis=0)
+    vectors = np.linalg.eigh(centred.T @ centred / len(sample))[1][:, ::-1]
     largest = np.abs(vectors).argmax(axis=0)
     return vectors * np.sign(vectors[largest, np.arange(len(largest))])
 
 
 def draw_matrix(places, labels, units, key, forest):
-    """The rotation of one tree. Rows are in the engine's order; units say how often each can be drawn."""
+    """Draw the rotation of one tree.
+
+    Rows are in the engine's order. `units` are the numbers of repetitions of each row.
+    """
     random, n_axes = Random(key, GROUPS), places.shape[1]
     axes = list(range(n_axes))
     for i in range(n_axes, 1, -1):
@@ -112,7 +115,7 @@ def draw_matrix(places, labels, units, key, forest):
 
 
 def draw_sample(labels, units, key, remove_proportion):
-    """Rows of some classes, each as often as it was drawn."""
+    """Draw rows of some classes, each as often as it was drawn."""
     random, present = Random(key, CLASSES), np.bincount(labels, weights=units) > 0
     kept = np.zeros(len(present), dtype=bool)
     while not kept.any():
@@ -127,9 +130,9 @@ def draw_sample(labels, units, key, remove_proportion):
 
 
 def members_of(forest, X, y, n_categories=None, units=None):
-    """The members of an unfitted forest with a seed, and the function that places rows for them.
+    """Return the members of an unfitted forest with a seed, and the function that positions rows on axes.
 
-    Classes are numbered from 0; units are how often each row is there.
+    Classes are numbered from 0. `units` are the numbers of repetitions of each row.
     """
     X, y = np.asarray(X, dtype=float), np.asarray(y)
     units = np.ones(len(y), dtype=int) if units is None else units
@@ -149,7 +152,7 @@ def members_of(forest, X, y, n_categories=None, units=None):
         fill = np.nansum(places * seen[:, None], axis=0) / (known * seen[:, None]).sum(axis=0)
         filled = np.where(known, places, fill)
         member = Member(draw_matrix(filled, y, seen, key, forest), fill, tree_of(forest))
-        member.tree.fit(turn(places, member), y, sample_weight=seen)
+        member.tree.fit(rotate(places, member), y, sample_weight=seen)
         members.append(member)
     return members, place
 

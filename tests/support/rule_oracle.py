@@ -1,4 +1,4 @@
-"""The fixed rules once more, slowly, in plain Python: one row at a time, member by member."""
+"""Reference implementations of the fixed rules in plain Python, for one row at a time."""
 
 import math
 
@@ -9,7 +9,7 @@ def rescaled(support):
 
 
 def repeated(row, weights):
-    """The votes of a row with each member as often as its integer weight says."""
+    """Repeat the vote of each member by its integer weight."""
     return [vote for vote, weight in zip(row, weights, strict=True) for _ in range(weight)]
 
 
@@ -27,7 +27,7 @@ def median(row):
 
 
 def trimmed_mean(row):
-    """Every member is ten equal parts, so that a fifth of them is a whole number."""
+    """Trim a fifth of the votes at each end. Each vote is ten parts, so that this is an integer."""
     cut = 2 * len(row)
     parts = [[each for each in column(row, j) for _ in range(10)] for j in range(len(row[0]))]
     return [sum(each[cut : len(each) - cut]) / (len(each) - 2 * cut) for each in parts]
@@ -42,7 +42,7 @@ def maximum(row):
 
 
 def product(row):
-    """A zero is a number so small that it outweighs all others, but not another zero."""
+    """Treat zeros as the same number, which is so small that one of them outweighs all other votes."""
     logarithms = [
         sum(math.log(each) if each else -1e6 for each in column(row, j)) for j in range(len(row[0]))
     ]

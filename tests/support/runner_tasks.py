@@ -1,4 +1,4 @@
-"""Functions and members for the tests of runners: processes import them by this module's name."""
+"""Functions and members for the tests of runners. Worker processes import them from this module."""
 
 import os
 import signal
@@ -17,7 +17,7 @@ from sklearn.naive_bayes import GaussianNB
 from committee.running import Work, n_threads, runner
 from committee.running.resources import MOST_THREADS
 
-told: ContextVar[str] = ContextVar("told", default="nothing")
+setting: ContextVar[str] = ContextVar("setting", default="nothing")
 
 
 def doubled(value):
@@ -33,7 +33,7 @@ def throw(error):
 
 
 class OddError(Exception):
-    """Can be pickled, and not made again."""
+    """An error that can be pickled but not unpickled."""
 
     def __init__(self, first, second):
         super().__init__(f"{first} and {second}")
@@ -48,7 +48,7 @@ def leave():
 
 
 def wait_for(path):
-    """Wait until a file is there, in steps that can be interrupted."""
+    """Wait until a file exists, in steps that can be interrupted."""
     while not Path(path).exists():
         time.sleep(0.01)
     return str(path)
@@ -61,7 +61,7 @@ def wait_then_touch(path, other):
 
 
 def report_and_wait(folder):
-    """Say who has begun, then wait for ever, in steps that can be interrupted."""
+    """Write a file that names the thread, then wait forever, in steps that can be interrupted."""
     (Path(folder) / f"begun {os.getpid()} {threading.get_ident()}").touch()
     wait_for(Path(folder) / "never")
 
@@ -71,7 +71,7 @@ def die(signal_number=signal.SIGKILL):
 
 
 def fork_and_die():
-    """Leave a child behind that has all files of the worker open."""
+    """Die, and leave a child process that keeps all files of the worker open."""
     if os.fork() == 0:
         time.sleep(60)
         os._exit(0)
@@ -79,7 +79,7 @@ def fork_and_die():
 
 
 def die_once(folder):
-    """Die the first time; tell how often it was tried."""
+    """Die the first time, then return the number of tries."""
     (Path(folder) / f"try {os.getpid()}").touch()
     n_tries = len(list(Path(folder).glob("try *")))
     if n_tries == 1:
@@ -88,7 +88,7 @@ def die_once(folder):
 
 
 def record(path, word):
-    """Write a word, so that it is seen how often this ran."""
+    """Append a word to a file, which then shows the number of calls."""
     with open(path, "a") as file:
         file.write(word + "\n")
     return word
@@ -99,7 +99,7 @@ def place():
 
 
 def memory_of(array):
-    """Where the memory of an array comes from."""
+    """Return the type that owns the memory of an array, its flags and its sum."""
     base = array
     while isinstance(base, np.ndarray) and base.base is not None:
         base = base.base
@@ -109,7 +109,7 @@ def memory_of(array):
 
 
 def megabytes_to_read(array):
-    """The memory of its own that a process takes to read all of an array."""
+    """Return the memory that a process allocates to read a whole array."""
     before = own_megabytes()
     array.sum()
     return own_megabytes() - before
@@ -132,17 +132,17 @@ def overwrite(array):
     array[0] = -1.0
 
 
-def told_threads():
-    """What all who could take threads are told to take."""
+def thread_counts():
+    """Return the numbers of threads of committee, of the libraries and of joblib."""
     # A multiplication loads BLAS.
     np.ones((2, 2)) @ np.ones((2, 2))
     libraries = [library["num_threads"] for library in threadpoolctl.threadpool_info()]
-    asked = {n_jobs: n_threads(n_jobs) for n_jobs in (None, -1, 1, 64)}
-    return asked, max(libraries), effective_n_jobs(-1), effective_n_jobs(64)
+    counts = {n_jobs: n_threads(n_jobs) for n_jobs in (None, -1, 1, 64)}
+    return counts, max(libraries), effective_n_jobs(-1), effective_n_jobs(64)
 
 
 def workers_inside(kind):
-    """How many workers and threads a runner in a task has, and what a task of it sees."""
+    """Return the workers and threads of a runner in a task, and the threads of a task of that runner."""
     with runner(kind) as inner:
         return inner.n_workers, inner.threads_per_worker, inner.submit(n_threads, None).result()
 
@@ -154,7 +154,7 @@ def work():
 
 
 def context():
-    return told.get()
+    return setting.get()
 
 
 def warn():
@@ -180,7 +180,7 @@ def open_file():
 
 
 class Tired(GaussianNB):
-    """It fits equal weights only, as the first member gets them."""
+    """A member that fails unless all weights are equal, as for the first member."""
 
     def fit(self, X, y, sample_weight=None):
         if np.ptp(sample_weight) > 0:
@@ -189,14 +189,14 @@ class Tired(GaussianNB):
 
 
 class Deadly(GaussianNB):
-    """It takes its process along."""
+    """A member that ends its process."""
 
     def fit(self, X, y, sample_weight=None):
         os._exit(3)
 
 
 class Asking(GaussianNB):
-    """It asks for more threads than there are cores."""
+    """A member that requests more threads than there are cores."""
 
     def fit(self, X, y, sample_weight=None):
         self.n_threads_ = n_threads(MOST_THREADS)
@@ -204,7 +204,7 @@ class Asking(GaussianNB):
 
 
 class Failing(ClassifierMixin, BaseEstimator):
-    """Fails on the bag of one member."""
+    """A member that fails on some bags."""
 
     def fit(self, X, y):
         if len(X) and X[0, 0] > 0:
@@ -217,7 +217,7 @@ class Failing(ClassifierMixin, BaseEstimator):
 
 
 class Hungry(ClassifierMixin, BaseEstimator):
-    """A member whose fit and whose model take some memory, and which notes how many are fitted at a time."""
+    """A member whose fit and model use memory, and which counts how many are fitted at the same time."""
 
     n_now, n_most, n_fits = 0, 0, 0
     alone = threading.Lock()

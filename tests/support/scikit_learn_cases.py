@@ -1,4 +1,4 @@
-"""Every class of scikit-learn on our list, tables that it can be fitted on, and all that it can be asked."""
+"""Cases of all listed classes of scikit-learn: parameters, tables, targets and the results of all methods."""
 
 import inspect
 import warnings
@@ -28,7 +28,7 @@ NUMBERS = RNG.normal(size=(48, 4)) * [1.0, 3.0, 0.2, 10.0] + [0.0, 5.0, -1.0, 20
 THREE = np.digitize(NUMBERS[:, 0] + 0.2 * NUMBERS[:, 1], [0.5, 1.5])
 TARGET = NUMBERS @ [1.0, -0.5, 3.0, 0.1] + RNG.normal(size=48)
 COUNTS = RNG.integers(0, 4, size=(48, 4)).astype(float)
-HOLES = np.where(RNG.random((48, 4)) < 0.2, np.nan, NUMBERS)
+WITH_MISSING = np.where(RNG.random((48, 4)) < 0.2, np.nan, NUMBERS)
 CITIES = pd.DataFrame(
     {
         "city": RNG.choice(["Oslo", "Rome", "Lima", "Bonn"], 48, p=[0.5, 0.3, 0.15, 0.05]),
@@ -36,7 +36,7 @@ CITIES = pd.DataFrame(
         "mood": RNG.choice(np.array(["good", "bad", None], dtype=object), 48),
     }
 )
-MIXED = CITIES.assign(height=NUMBERS[:, 0], weight=HOLES[:, 1])
+MIXED = CITIES.assign(height=NUMBERS[:, 0], weight=WITH_MISSING[:, 1])
 Y = {
     "three classes": THREE,
     "two classes": THREE > 0,
@@ -53,7 +53,7 @@ X = {
     "integers": COUNTS.astype(np.int64),
     "counts": COUNTS,
     "sparse": scipy.sparse.csr_matrix(COUNTS),
-    "holes": HOLES,
+    "missing values": WITH_MISSING,
     "an empty column": np.column_stack([NUMBERS[:, :3], np.full(48, np.nan)]),
     "cities": CITIES,
     "mixed": MIXED,
@@ -69,7 +69,7 @@ def case(estimator, table="numbers", targets=("none",)):
 
 def cases(module, names, targets, table="numbers", **parameters):
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FutureWarning)  # some classes will go with scikit-learn 1.10
+        warnings.simplefilter("ignore", FutureWarning)  # scikit-learn 1.10 will remove some classes
         made = [getattr(module, name)(**parameters) for name in names]
     return [each for estimator in made for each in case(estimator, table, targets)]
 
@@ -133,22 +133,24 @@ CASES = [
     *case(dummy.DummyClassifier(), targets=CLASSES),
     *case(dummy.DummyClassifier(strategy="stratified", random_state=0), targets=CLASSES),
     *case(dummy.DummyRegressor(strategy="median"), targets=NUMBERS_TOO),
-    *cases(pre, ["StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler"], ("none",), "holes"),
+    *cases(
+        pre, ["StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler"], ("none",), "missing values"
+    ),
     *cases(pre, ["StandardScaler", "MinMaxScaler"], ("none",), "numbers"),
     *case(pre.StandardScaler(with_mean=False), "sparse"),
     *case(pre.StandardScaler(with_mean=False, with_std=False)),
     *case(pre.RobustScaler(with_centering=False)),
     *case(pre.FunctionTransformer()),
     *case(pre.FunctionTransformer(np.log1p, inverse_func=np.expm1, validate=True), "positive"),
-    *case(pre.PowerTransformer(), "holes"),
+    *case(pre.PowerTransformer(), "missing values"),
     *case(pre.PowerTransformer(method="box-cox", standardize=False), "positive"),
-    *case(pre.QuantileTransformer(n_quantiles=10), "holes"),
+    *case(pre.QuantileTransformer(n_quantiles=10), "missing values"),
     *case(pre.QuantileTransformer(n_quantiles=10, output_distribution="normal")),
     *case(impute.SimpleImputer(), "an empty column"),
-    *case(impute.SimpleImputer(strategy="most_frequent", add_indicator=True), "holes"),
+    *case(impute.SimpleImputer(strategy="most_frequent", add_indicator=True), "missing values"),
     *case(impute.SimpleImputer(strategy="most_frequent", keep_empty_features=True), "cities"),
-    *case(impute.SimpleImputer(strategy="constant", fill_value=-1.0), "holes"),
-    *case(impute.MissingIndicator(), "holes"),
+    *case(impute.SimpleImputer(strategy="constant", fill_value=-1.0), "missing values"),
+    *case(impute.MissingIndicator(), "missing values"),
     *case(impute.MissingIndicator(features="all", error_on_new=False), "numbers"),
     *case(pre.OneHotEncoder(), "cities"),
     *case(pre.OneHotEncoder(drop="first", sparse_output=False), "cities"),
@@ -161,7 +163,7 @@ CASES = [
     *case(pre.OrdinalEncoder(max_categories=3, encoded_missing_value=-1), "cities"),
     *case(pre.OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1), "counts"),
     *case(pre.TargetEncoder(random_state=0), "cities", (*CLASSES, "a number")),
-    *case(pipeline.Pipeline(steps), "holes", CLASSES),
+    *case(pipeline.Pipeline(steps), "missing values", CLASSES),
     *case(pipeline.make_pipeline("passthrough", pre.MaxAbsScaler(), lm.Ridge()), targets=NUMBERS_TOO),
     *case(pipeline.make_pipeline(by_column, impute.SimpleImputer(), svm.SVC()), "mixed", CLASSES),
     *case(by_column, "mixed"),
@@ -191,17 +193,17 @@ CASES = [
 ]
 
 
-# One case of each class, for what does not depend on parameters.
+# One case of each class, for tests that do not depend on parameters.
 FIRST = list({type(each[0]): each for each in reversed(CASES)}.values())[::-1]
 
 
 def title(value):
-    """A case in the name of a test."""
+    """Return the part of a case in the name of a test."""
     return value if isinstance(value, str) else type(value).__name__
 
 
 def fitted(estimator, table, target, *, named=False, weighted=False):
-    """The estimator, fitted, and always the same."""
+    """Return a fitted clone, with fixed seeds and one thread, and the rows that it was fitted on."""
     rows = X[table]
     if named and isinstance(rows, np.ndarray):
         rows = pd.DataFrame(rows, columns=[f"column {i}" for i in range(rows.shape[1])])
@@ -215,12 +217,12 @@ def fitted(estimator, table, target, *, named=False, weighted=False):
 
 
 def takes_weights(estimator):
-    """Whether `fit` takes weights of rows."""
+    """Return whether `fit` accepts weights of rows."""
     return "sample_weight" in inspect.signature(estimator.fit).parameters
 
 
-def answers(estimator, rows, target):
-    """All that the estimator can be asked, by the name of the method."""
+def results(estimator, rows, target):
+    """Return the results of all methods of an estimator by name, and some attributes."""
     found = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -231,7 +233,7 @@ def answers(estimator, rows, target):
                 found[method] = plain(getattr(estimator, method)(rows))
         if hasattr(estimator, "score") and Y[target] is not None:
             found["score"] = estimator.score(rows, Y[target])
-        if hasattr(estimator, "inverse_transform") and "transform" in found and can_go_back(estimator):
+        if hasattr(estimator, "inverse_transform") and "transform" in found and can_invert(estimator):
             found["inverse_transform"] = plain(estimator.inverse_transform(estimator.transform(rows)))
         if "transform" in found and hasattr(estimator, "get_feature_names_out"):
             found["names"] = list(estimator.get_feature_names_out())
@@ -244,25 +246,25 @@ def answers(estimator, rows, target):
 
 
 def cannot_transform(estimator):
-    """Whether `transform` is there and does nothing but raise."""
+    """Return whether `transform` exists but always raises."""
     return getattr(estimator, "solver", None) == "lsqr"
 
 
-def can_go_back(estimator):
-    """Whether `inverse_transform` makes sense of what `transform` gives."""
+def can_invert(estimator):
+    """Return whether `inverse_transform` accepts the result of `transform`."""
     imputes = isinstance(estimator, impute.SimpleImputer)
     return not imputes or estimator.add_indicator
 
 
-def plain(answer):
-    """An answer as arrays of numpy."""
-    if isinstance(answer, tuple | list):
-        return [plain(each) for each in answer]
-    return answer.toarray() if scipy.sparse.issparse(answer) else np.asarray(answer)
+def plain(result):
+    """Return a result as arrays of numpy."""
+    if isinstance(result, tuple | list):
+        return [plain(each) for each in result]
+    return result.toarray() if scipy.sparse.issparse(result) else np.asarray(result)
 
 
 def is_same(one, other):
-    """Whether two answers are the same to the last bit."""
+    """Return whether two results are equal to the last bit."""
     if isinstance(one, dict):
         return one.keys() == other.keys() and all(is_same(one[name], other[name]) for name in one)
     if isinstance(one, list):

@@ -1,4 +1,4 @@
-"""What the tests of studies share: small tables and learners, a store as values, and a study to be killed."""
+"""Helpers for tests of studies: small tables and learners, the content of a store, and a long study."""
 
 import time
 
@@ -11,7 +11,7 @@ from committee.evaluating import Study
 
 
 class Slow(ClassifierMixin, BaseEstimator):
-    """A classifier that sleeps, and then votes for the classes by their shares."""
+    """A classifier that sleeps in `fit`, and predicts the class frequencies as probabilities."""
 
     def __init__(self, seconds=0.0):
         self.seconds = seconds
@@ -30,7 +30,7 @@ class Slow(ClassifierMixin, BaseEstimator):
 
 
 class Failing(Slow):
-    """A classifier that raises in `fit`."""
+    """A classifier that raises an error in `fit`."""
 
     def fit(self, X, y):
         raise ValueError("I cannot learn this.")
@@ -40,7 +40,7 @@ class Hungry(Slow):
     """A classifier that allocates a gigabyte."""
 
     def fit(self, X, y):
-        self.eaten_ = np.ones(2**27)
+        self.large_ = np.ones(2**27)
         return super().fit(X, y)
 
 
@@ -84,5 +84,5 @@ def main_study(folder, seconds=0.0):
 
 
 def run(folder, seconds):
-    """Run it, in a process that may be killed."""
+    """Run the long study, in a process that may be killed."""
     main_study(folder, float(seconds)).run()

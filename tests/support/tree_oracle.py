@@ -1,7 +1,7 @@
-"""A naive truth that the engine must match: CART by trying every split, on small tables, in plain numpy.
+"""Reference implementation of CART that tries every split, in plain numpy, for small tables.
 
-A column of numbers is split at every midpoint of neighbouring values, a column of categories (given as codes
-from 1 on) into every pair of sets, and missing values (NaN, or code 0) are tried on both sides.
+It splits a column of numbers at every midpoint of neighbouring values, and a column of categories (with codes
+from 1) into every pair of sets. It tries missing values (NaN, or code 0) on both sides.
 """
 
 import itertools
@@ -12,7 +12,7 @@ import numpy as np
 
 @dataclass(frozen=True, eq=False)
 class Node:
-    """A node with the decrease of impurity of its split: children are empty for a leaf."""
+    """A node with the decrease of impurity of its split. A leaf has no children."""
 
     value: np.ndarray
     impurity: float
@@ -24,7 +24,7 @@ class Node:
 
 
 def gini(weights):
-    """The impurity of some class weights."""
+    """Return the impurity of class weights."""
     shares = weights / weights.sum()
     return 1 - (shares**2).sum()
 
@@ -40,7 +40,7 @@ def squared_error(y, w):
 
 
 def poisson(y, w):
-    """Half the mean Poisson deviance. A leaf of zeros only is not allowed."""
+    """Return half the mean Poisson deviance. It is infinite for zeros only, which a leaf must not have."""
     mean = np.average(y, weights=w)
     if mean <= 0:
         return np.inf
@@ -63,7 +63,7 @@ def value(y, w, n_classes):
 
 
 def sides(column, is_category):
-    """Every way of sending rows left, as boolean masks; each pair of sets comes once."""
+    """Yield the left rows of every split as boolean masks, each pair of sets once."""
     is_missing = column == 0 if is_category else np.isnan(column)
     known = np.unique(column[~is_missing])
     if is_category:
@@ -73,7 +73,7 @@ def sides(column, is_category):
                 if values[0] in subset:
                     yield np.isin(column, subset)
         return
-    # Missing alone on the left, or on either side of each threshold.
+    # The left side can be the missing values only. Otherwise they are on either side of each threshold.
     if is_missing.any() and len(known):
         yield is_missing
     for low, high in itertools.pairwise(known):
@@ -84,22 +84,25 @@ def sides(column, is_category):
 
 
 def best_split(X, y, w, n_classes, criterion, is_category, min_samples_leaf=1):
-    """The decrease of impurity, the column and the left rows of the best split, the first of equal ones."""
+    """Return the decrease of impurity, the column and the left rows of the first best split."""
     parent = impurity(y, w, n_classes, criterion)
     best = (-np.inf, -1, None)
     for j in range(X.shape[1]):
         for left in sides(X[:, j], is_category[j]):
             if min(left.sum(), (~left).sum()) < min_samples_leaf:
                 continue
-            burdens = [w[s].sum() * impurity(y[s], w[s], n_classes, criterion) for s in (left, ~left)]
-            decrease = parent - sum(burdens) / w.sum()
+            impurities = [w[s].sum() * impurity(y[s], w[s], n_classes, criterion) for s in (left, ~left)]
+            decrease = parent - sum(impurities) / w.sum()
             if decrease > best[0] + 1e-9 * max(1, abs(parent)):
                 best = (decrease, j, left)
     return best
 
 
 def best_set_by_one_class(column, y, w, n_classes, criterion):
-    """The best decrease of splits of the categories, missing being one, in order of the share of a class."""
+    """Return the best decrease of splits of the categories in order of the share of one class.
+
+    Missing is one of the categories.
+    """
     parent = impurity(y, w, n_classes, criterion)
     values = np.unique(column)
     best = -np.inf
@@ -108,13 +111,13 @@ def best_set_by_one_class(column, y, w, n_classes, criterion):
         in_order = values[np.argsort(shares, kind="stable")]
         for size in range(1, len(values)):
             left = np.isin(column, in_order[:size])
-            burdens = [w[s].sum() * impurity(y[s], w[s], n_classes, criterion) for s in (left, ~left)]
-            best = max(best, parent - sum(burdens) / w.sum())
+            impurities = [w[s].sum() * impurity(y[s], w[s], n_classes, criterion) for s in (left, ~left)]
+            best = max(best, parent - sum(impurities) / w.sum())
     return best
 
 
 def grow(X, y, w, n_classes, criterion, is_category, max_depth=np.inf, min_samples_leaf=1):
-    """The whole tree."""
+    """Grow a tree."""
     own = impurity(y, w, n_classes, criterion)
     leaf = Node(value(y, w, n_classes), own, w.sum(), len(y))
     if max_depth == 0 or len(np.unique(y)) == 1 or len(y) < 2 * min_samples_leaf:

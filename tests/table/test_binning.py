@@ -1,4 +1,4 @@
-"""`bin_table`: one table for many fits."""
+"""Test `bin_table`, which bins a table once for many fits."""
 
 import pickle
 
@@ -21,7 +21,7 @@ from committee import (
 )
 from committee.table import bin_table
 
-LEARN_FROM_BINS = [
+ACCEPT_BINS = [
     DecisionTreeClassifier(),
     DecisionTreeRegressor(ccp_alpha=0.01),
     RandomTreeClassifier(random_state=0),
@@ -33,7 +33,7 @@ LEARN_FROM_BINS = [
 
 
 def problem(estimator, n_rows=90):
-    """Whole numbers, all of which are in every third of the rows, and a category, both with holes."""
+    """Make a column of integers, all of which occur in every third of the rows, and one of categories."""
     rng = np.random.default_rng(0)
     number = np.tile(np.arange(10.0), n_rows // 10)
     city = np.tile(["Bonn", "Oslo", "Rome"], n_rows // 3)
@@ -47,11 +47,11 @@ def votes_of(estimator, X):
     return estimator.predict_proba(X) if is_classifier(estimator) else estimator.predict(X)
 
 
-every_estimator = pytest.mark.parametrize("estimator", LEARN_FROM_BINS, ids=lambda each: type(each).__name__)
+every_estimator = pytest.mark.parametrize("estimator", ACCEPT_BINS, ids=lambda each: type(each).__name__)
 
 
 @every_estimator
-def test_a_fit_on_bins_is_the_fit_on_the_table(estimator):
+def test_a_fit_on_bins_equals_the_fit_on_the_table(estimator):
     X, y = problem(estimator)
     binned, direct = clone(estimator).fit(bin_table(X), y), clone(estimator).fit(X, y)
     np.testing.assert_array_equal(votes_of(binned, X), votes_of(direct, X))
@@ -61,7 +61,7 @@ def test_a_fit_on_bins_is_the_fit_on_the_table(estimator):
 
 
 @every_estimator
-def test_a_fold_is_the_table_with_weights_of_zero(estimator):
+def test_a_fold_is_the_whole_table_with_zero_weights(estimator):
     X, y = problem(estimator)
     binned = bin_table(X)
     for fold in range(3):
@@ -73,20 +73,20 @@ def test_a_fold_is_the_table_with_weights_of_zero(estimator):
         np.testing.assert_array_equal(votes_of(on_bins, X), votes_of(on_rows, X))
 
 
-def test_the_words_of_a_tree_are_the_same():
+def test_the_exported_text_of_a_tree_is_the_same():
     X, y = problem(DecisionTreeClassifier())
     tree = DecisionTreeClassifier(max_depth=2)
     assert clone(tree).fit(bin_table(X), y).export_text() == clone(tree).fit(X, y).export_text()
 
 
-def test_a_warm_start_goes_on_with_bins():
+def test_a_warm_start_continues_with_bins():
     X, y = problem(RandomForestClassifier())
     binned = bin_table(X)
     forest = RandomForestClassifier(3, random_state=0, warm_start=True).fit(X, y)
     forest.set_params(n_estimators=5).fit(binned, y)
     whole = RandomForestClassifier(5, random_state=0).fit(binned, y)
     np.testing.assert_array_equal(forest.predict_proba(X), whole.predict_proba(X))
-    with pytest.raises(ValueError, match="the columns of the fit before"):
+    with pytest.raises(ValueError, match="the columns of the previous fit"):
         forest.set_params(n_estimators=6).fit(bin_table(X[["number"]]), y)
 
 
@@ -97,14 +97,14 @@ def test_columns_are_marked_as_categories_when_they_are_binned():
         DecisionTreeClassifier(categorical_features=[0]).fit(bin_table(X), y)
 
 
-def test_bins_tell_their_columns_and_where_values_are_missing():
+def test_binned_tables_report_columns_and_missing_values():
     X, _ = problem(DecisionTreeClassifier())
     binned = bin_table(X, n_jobs=1)
     assert (binned.n_rows, binned.schema.n_columns) == (90, 2)
     assert binned.has_missing.tolist() == [True, False]
 
 
-def test_a_y_of_another_length_is_refused():
+def test_y_of_another_length_is_an_error():
     with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[2, 3\]"):
         DecisionTreeClassifier().fit(bin_table([[1.0], [2.0]]), [0, 1, 0])
 
@@ -118,7 +118,9 @@ def test_bins_are_for_fitting_only():
         lambda binned: C45Classifier().fit(binned, y),
         bin_table,
     ):
-        with pytest.raises(TypeError, match=r"^X is a BinnedTable, .* Pass the table that it was made of\.$"):
+        with pytest.raises(
+            TypeError, match=r"^X is a BinnedTable, .* Pass the table that it was made from\.$"
+        ):
             refuse(binned)
 
 
@@ -135,7 +137,7 @@ def test_a_pickled_table_grows_the_same_forest(n_rows):
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "fault"),
+    ("name", "value", "problem"),
     [
         ("n_rows", 3, "the number of codes does not fit the rows"),
         ("n_rows", "two", "'n_rows' is missing or is not a number"),
@@ -144,13 +146,13 @@ def test_a_pickled_table_grows_the_same_forest(n_rows):
         ("cuts", np.array([np.nan]), "a cut is not a number"),
     ],
 )
-def test_a_damaged_table_is_refused(name, value, fault):
+def test_a_damaged_table_is_an_error(name, value, problem):
     state = bin_table([[1.0], [2.0]]).codes.__getstate__() | {name: value}
-    with pytest.raises(ValueError, match=f"^This is not a table: {fault}"):
+    with pytest.raises(ValueError, match=f"^This is not a table: {problem}"):
         _engine.BinnedTable.__new__(_engine.BinnedTable).__setstate__(state)
 
 
-def test_a_column_without_values_is_the_same_whatever_its_dtype():
+def test_a_column_without_values_is_read_the_same_for_every_dtype():
     rng = np.random.default_rng(0)
     numbers, y = rng.normal(size=60), rng.integers(0, 2, 60)
     frames = [
@@ -163,7 +165,7 @@ def test_a_column_without_values_is_the_same_whatever_its_dtype():
         np.testing.assert_array_equal(forest.votes(frame), forests[0].votes(frames[0]))
 
 
-def test_a_table_of_more_rows_than_the_engine_counts_is_refused():
+def test_a_table_with_too_many_rows_for_the_engine_is_an_error():
     n_rows = 2**30 + 1
     column = np.broadcast_to(np.float64(1.0), n_rows)
     with pytest.raises(ValueError, match="A table may have at most 1,073,741,824 rows"):

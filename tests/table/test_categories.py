@@ -1,4 +1,4 @@
-"""`keep_schema` and `predict_table`: scikit-learn's attributes, messages and warnings."""
+"""Test `keep_schema` and `predict_table`: attributes, errors and warnings as in scikit-learn."""
 
 import warnings
 
@@ -34,18 +34,18 @@ def test_fit_sets_the_attributes_of_scikit_learn(X):
     )
 
 
-def test_fit_on_a_matrix_sets_no_names_and_forgets_old_ones():
+def test_fit_on_a_matrix_sets_no_names_and_deletes_old_ones():
     forest = fitted(FRAME)
     keep_schema(forest, read([[1.0, 2.0]]).schema)
     assert forest.n_features_in_ == 2 and not hasattr(forest, "feature_names_in_")
 
 
-def test_an_arrow_stream_that_can_be_read_once_is_enough():
+def test_an_arrow_stream_is_read_only_once():
     forest = fitted(pa.Table.from_pandas(FRAME).to_reader())
     assert predict_table(forest, pa.Table.from_pandas(FRAME).to_reader()).n_rows == 2
 
 
-def test_names_of_text_and_numbers_are_an_error():
+def test_a_mix_of_text_and_numbers_as_names_is_an_error():
     with pytest.raises(
         TypeError, match="Feature names are only supported if all input features have string names"
     ):
@@ -57,7 +57,7 @@ def test_reordered_columns_are_read_by_name_without_a_warning():
     assert table.columns[0].tolist() == [31.0, 54.0]
 
 
-def test_renamed_columns_are_an_error_of_one_line():
+def test_renamed_columns_are_an_error_in_one_line():
     message = (
         r"^The feature names should match those that were passed during fit\. Now missing: 'city'\. "
         r"Unseen then: 'town'\. Rename them, or fit again\.$"
@@ -66,12 +66,12 @@ def test_renamed_columns_are_an_error_of_one_line():
         predict_table(fitted(FRAME), FRAME.rename(columns={"city": "town"}))
 
 
-def test_missing_columns_are_an_error_of_one_line():
+def test_missing_columns_are_an_error_in_one_line():
     with pytest.raises(ValueError, match=r"during fit\. Now missing: 'city'\. Rename them, or fit again\.$"):
         predict_table(fitted(FRAME), FRAME[["size", "age"]])
 
 
-def test_a_matrix_after_a_frame_is_a_warning():
+def test_a_matrix_after_a_frame_warns():
     with pytest.warns(
         UserWarning, match="X does not have valid feature names, but Forest was fitted with feature"
     ):
@@ -79,17 +79,17 @@ def test_a_matrix_after_a_frame_is_a_warning():
     assert table.n_rows == 1
 
 
-def test_a_frame_after_a_matrix_is_a_warning():
+def test_a_frame_after_a_matrix_warns():
     with pytest.warns(UserWarning, match="X has feature names, but Forest was fitted without feature names"):
         predict_table(fitted(np.ones((1, 2))), FRAME[["age", "size"]])
 
 
-def test_another_number_of_columns_is_an_error_in_the_words_of_scikit_learn():
+def test_another_number_of_columns_raises_the_error_of_scikit_learn():
     with pytest.raises(ValueError, match=r"X has 2 features, but Forest is expecting 3 features as input."):
         predict_table(fitted(np.ones((4, 3))), np.ones((4, 2)))
 
 
-def test_a_matching_frame_gives_no_warning():
+def test_a_matching_frame_does_not_warn():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         predict_table(fitted(FRAME), FRAME)

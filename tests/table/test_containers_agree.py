@@ -1,4 +1,4 @@
-"""Random tables: the container changes nothing, and reading by one's own schema changes nothing."""
+"""Test on random tables that neither the container nor reading again with the schema changes a value."""
 
 import datetime
 
@@ -32,7 +32,7 @@ VALUES = {
 
 @st.composite
 def columns_of_values(draw):
-    """A list of (type name, values with None for missing), all of one length and none without a value."""
+    """Draw columns of equal length as (type name, values), each with at least one value that is not None."""
     n_rows = draw(st.integers(1, 6))
     names = draw(st.lists(st.sampled_from(list(VALUES)), min_size=1, max_size=5))
     cells = {name: st.none() | values for name, (values, *_) in VALUES.items()}
@@ -91,7 +91,7 @@ def test_the_container_changes_nothing(columns):
 
 @settings(max_examples=60)
 @given(columns=columns_of_values())
-def test_reading_by_ones_own_schema_changes_nothing(columns):
+def test_reading_again_with_the_same_schema_changes_nothing(columns):
     for make in (as_pandas, as_polars, as_arrow, as_numpy):
         X = make(columns)
         table = read(X)

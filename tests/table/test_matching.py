@@ -1,4 +1,4 @@
-"""`read_like`: a later table is held to the schema of the first."""
+"""Test `read_like`, which reads a later table with the schema of the first."""
 
 import datetime
 
@@ -23,7 +23,7 @@ def test_reordered_columns_of_a_frame_are_matched_by_name():
     assert table.columns[0].tolist() == [31.0, 54.0] and table.columns[1].tolist() == [2, 1]
 
 
-def test_the_frame_may_be_of_another_library():
+def test_the_later_frame_may_come_from_another_library():
     table = read_like(pl.from_pandas(FRAME).select("city", "age"), read(FRAME).schema)
     assert table.columns[1].tolist() == [2, 1]
 
@@ -45,7 +45,7 @@ def test_another_number_of_columns_is_an_error():
         read_like(np.zeros((1, 3)), read(np.zeros((1, 2))).schema)
 
 
-def test_an_unseen_category_is_missing():
+def test_an_unseen_category_becomes_missing():
     for make in [pd.DataFrame, pl.DataFrame, pa.table]:
         assert codes_like(make({"x": ["a", "b"]}), make({"x": ["b", "c", None]})) == [2, 0, 0]
 
@@ -63,7 +63,7 @@ def test_more_than_127_declared_categories_do_not_overflow():
     )
 
 
-def test_a_marked_number_is_matched_by_value_whatever_its_dtype():
+def test_a_marked_number_is_matched_by_value_for_every_dtype():
     later = pd.DataFrame({"x": [20.0, np.nan, 15.0]})
     assert codes_like(pd.DataFrame({"x": [10, 20]}), later, categorical_features=["x"]) == [2, 0, 0]
 
@@ -73,7 +73,7 @@ def test_text_that_looks_like_a_number_is_still_text():
     assert codes_like(np.array([["1"], ["x"]], dtype=object), np.array([["1"]], dtype=object)) == [1]
 
 
-def test_numbers_and_booleans_stand_for_each_other():
+def test_numbers_and_booleans_are_interchangeable():
     assert codes_like(np.array([[True], [False]]), np.array([[1.0]])) == [1.0]
     assert codes_like(np.array([[1.0], [0.0]]), np.array([[True]])) == [True]
 
@@ -115,19 +115,19 @@ def test_a_column_of_another_kind_is_an_error(first, later, was, is_now):
     [(NUMBER, DATE, "a date"), (NUMBER, SPAN, "a span"), (DATE, NUMBER, "a number"), (DATE, SPAN, "a span")],
 )
 @pytest.mark.parametrize("more_rows", [1, 3])
-def test_categories_that_are_numbers_are_not_those_that_are_dates(first, later, is_now, more_rows):
+def test_categories_of_numbers_do_not_match_categories_of_dates(first, later, is_now, more_rows):
     later = pd.concat([later] * more_rows, ignore_index=True)
     with pytest.raises(ValueError, match=rf"Column 'x' was a category .* is {is_now} now\."):
         codes_like(first, later, categorical_features=["x"])
 
 
-def test_an_unseen_date_is_missing_where_dates_are_categories():
+def test_an_unseen_date_becomes_missing_if_dates_are_categories():
     later = pd.DataFrame({"x": [datetime.datetime(2021, 1, 1)]})
     assert codes_like(DATE, later, categorical_features=["x"]) == [0]
     assert codes_like(DATE, pd.concat([later, DATE]), categorical_features=["x"]) == [0, 1]
 
 
-def test_text_in_a_matrix_that_was_numbers_is_an_error():
+def test_text_in_a_column_of_numbers_is_an_error():
     with pytest.raises(ValueError, match=r"Column 'x0' was a number .* and is text now"):
         read_like(np.array([["a"]]), read(np.zeros((1, 1))).schema)
 
@@ -136,16 +136,16 @@ def test_text_in_a_matrix_that_was_numbers_is_an_error():
     "empty", [pl.DataFrame({"x": [None]}), pd.DataFrame({"x": [np.nan]}), TEXT.assign(x=None)]
 )
 @pytest.mark.parametrize("first", [NUMBER, DATE])
-def test_a_column_without_a_value_fits_numbers_and_dates(first, empty):
+def test_a_column_without_values_matches_numbers_and_dates(first, empty):
     assert np.isnan(read_like(empty, read(first).schema).columns[0]).all()
 
 
 @pytest.mark.parametrize(
     "empty", [pl.DataFrame({"x": [None]}), pd.DataFrame({"x": [np.nan]}), TEXT.assign(x=None)]
 )
-def test_a_column_without_a_value_fits_categories(empty):
+def test_a_column_without_values_matches_categories(empty):
     assert codes_like(TEXT, empty) == [0]
 
 
-def test_a_column_that_never_had_a_value_takes_everything_as_missing():
+def test_a_category_without_values_reads_everything_as_missing():
     assert codes_like(pl.DataFrame({"x": [None]}, schema={"x": pl.String}), NUMBER) == [0]

@@ -1,4 +1,4 @@
-"""Some rows of a large table are read where they lie, and are what a copy of them would be."""
+"""Test that selected rows of a large table are read without a copy and equal a copy."""
 
 import numpy as np
 import pyarrow as pa
@@ -33,7 +33,7 @@ DRAWN = np.sort(rng.choice(ROWS, len(ROWS)))
 WEIGHTS = rng.integers(1, 4, N_ROWS).astype(float)
 
 
-def test_a_part_reads_as_a_copy_of_its_rows():
+def test_a_part_equals_a_copy_of_its_rows():
     part, copy = read(open_source(FRAME).part(ROWS)), read(take_rows(FRAME, ROWS))
     assert isinstance(part.columns, PartColumns)
     assert part.schema == copy.schema and part.n_rows == copy.n_rows
@@ -82,7 +82,7 @@ def test_members_learn_the_same_from_a_part(monkeypatch, estimator, has_weights,
     np.testing.assert_array_equal(mine, theirs)
 
 
-def test_members_that_ask_for_the_table_as_it_came_get_a_copy(monkeypatch):
+def test_members_that_need_the_original_container_get_a_copy(monkeypatch):
     monkeypatch.setattr(member_fits, "MANY_VALUES", 1)
     for estimator in (committee.C45Classifier(), committee.RandomForestClassifier(rule="cawpe")):
         assert isinstance(member_fits.rows_for(estimator, FRAME, ROWS), pa.Table)
@@ -96,7 +96,7 @@ def test_small_tables_are_copied():
     assert isinstance(member_fits.rows_for(booster, FRAME, ROWS), pa.Table)
 
 
-def test_a_committee_of_parts_is_that_of_copies(monkeypatch):
+def test_a_committee_fitted_on_parts_equals_one_fitted_on_copies(monkeypatch):
     def decided():
         members = ["booster", "linear", "c45"]
         automatic = committee.CommitteeClassifier(members, cv=2, rule="mean", random_state=0)
@@ -107,7 +107,7 @@ def test_a_committee_of_parts_is_that_of_copies(monkeypatch):
     np.testing.assert_array_equal(decided(), copies)
 
 
-def test_votes_in_blocks_of_rows_are_those_on_all_of_them(monkeypatch):
+def test_votes_in_blocks_of_rows_equal_votes_on_all_rows(monkeypatch):
     training = TrainingSet.of(Classification, FRAME, Y, None, None)
     rest = np.setdiff1d(np.arange(N_ROWS), ROWS)
     booster = committee.GradientBoostingClassifier(20, random_state=0)

@@ -1,4 +1,4 @@
-"""`read`: frames of pandas, polars and Arrow."""
+"""Test `read` with frames of pandas, polars and Arrow."""
 
 import datetime
 
@@ -91,7 +91,7 @@ def test_a_pandas_category_of_intervals_is_read():
         pa.table({"x": pa.array([3, None, 1], pa.float16())}),
     ],
 )
-def test_a_null_among_numbers_is_nan(X):
+def test_a_null_in_numbers_becomes_nan(X):
     column, values = only_column(X)
     assert column.kind is Kind.NUMBER
     np.testing.assert_array_equal(values, [3, np.nan, 1])
@@ -107,7 +107,7 @@ def test_a_null_among_numbers_is_nan(X):
         pa.table({"x": [True, None, False]}),
     ],
 )
-def test_a_null_among_booleans_is_nan(X):
+def test_a_null_in_booleans_becomes_nan(X):
     column, values = only_column(X)
     assert column.kind is Kind.BOOLEAN
     np.testing.assert_array_equal(values, [1, np.nan, 0])
@@ -135,7 +135,7 @@ def test_booleans_without_nulls_stay_booleans(X):
         pa.table({"x": pa.array([MOMENT, None], pa.timestamp("ns", "Europe/Paris"))}),
     ],
 )
-def test_a_date_is_seconds_since_1970(X):
+def test_a_date_becomes_seconds_since_1970(X):
     column, values = only_column(X)
     assert column.kind is Kind.DATE
     np.testing.assert_array_equal(values, [MOMENT_IN_SECONDS, np.nan])
@@ -149,7 +149,7 @@ def test_a_local_time_is_read_in_utc():
 @pytest.mark.parametrize(
     "value", [datetime.timedelta(hours=1, microseconds=500_000), datetime.time(1, 0, 0, 500_000)]
 )
-def test_spans_and_times_of_day_are_seconds(value):
+def test_spans_and_times_of_day_become_seconds(value):
     for X in [
         pl.DataFrame({"x": [value, None]}),
         pa.table({"x": [value, None]}),
@@ -161,7 +161,7 @@ def test_spans_and_times_of_day_are_seconds(value):
 
 
 @pytest.mark.parametrize("X", [pl.DataFrame({"x": [None, None]}), pa.table({"x": pa.nulls(2)})])
-def test_a_column_of_nulls_is_missing_numbers(X):
+def test_a_column_of_nulls_becomes_missing_numbers(X):
     column, values = only_column(X)
     assert column.kind is Kind.NUMBER and np.isnan(values).all()
 
@@ -171,14 +171,14 @@ def test_a_column_of_nulls_is_missing_numbers(X):
     [(1.5, Kind.NUMBER), (True, Kind.BOOLEAN), (MOMENT, Kind.DATE), ("a", Kind.CATEGORY)],
     ids=lambda each: str(each),
 )
-def test_objects_are_what_their_values_are_however_many_are_missing_before(value, kind):
+def test_the_kind_of_objects_does_not_depend_on_leading_missing_values(value, kind):
     column, _ = only_column(pandas_series([None] * 150 + [value] * 3, object))
     assert column.kind == kind
 
 
 @pytest.mark.parametrize("X", [pl.DataFrame({"x": [[1]]}), pa.table({"x": [{"a": 1}]})])
 def test_a_nested_column_is_an_error(X):
-    with pytest.raises(TypeError, match=r"Column 'x' holds a .* in each row\. Spread it over columns\."):
+    with pytest.raises(TypeError, match=r"Column 'x' contains a .* in each row\. Split it into columns\."):
         read(X)
 
 
@@ -200,7 +200,7 @@ def test_numbers_of_a_frame_are_not_copied():
     assert np.shares_memory(read(pandas).columns[0], pandas["x"].to_numpy())
 
 
-def test_anything_that_streams_arrow_is_a_frame():
+def test_a_stream_of_arrow_data_is_read_as_a_frame():
     class Stream:
         def __arrow_c_stream__(self, requested_schema=None):
             return pa.table({"x": [1, 2]}).__arrow_c_stream__(requested_schema)
@@ -211,7 +211,7 @@ def test_anything_that_streams_arrow_is_a_frame():
         assert table.schema.names == ("x",) and table.columns[0].tolist() == [1, 2]
 
 
-def test_a_stream_without_a_reader_is_an_error(monkeypatch):
+def test_a_stream_is_an_error_if_no_library_can_read_it(monkeypatch):
     monkeypatch.setattr(source_module.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(
         ImportError, match=r"X is a RecordBatch, which pyarrow or polars can read. Install one"
@@ -224,7 +224,7 @@ def test_a_lazy_frame_is_an_error():
         read(pl.LazyFrame({"x": [1]}))
 
 
-def test_names_that_are_not_text_are_no_names():
+def test_names_that_are_not_text_are_ignored():
     schema = read(pd.DataFrame([[1, 2]])).schema
     assert schema.names == ("x0", "x1") and not schema.named
 
@@ -232,26 +232,26 @@ def test_names_that_are_not_text_are_no_names():
 @pytest.mark.parametrize(
     "X", [pd.DataFrame([[1, 2]], columns=["a", "a"]), pa.table([[1], [2]], names=["a", "a"])]
 )
-def test_two_columns_of_one_name_are_an_error_that_names_them(X):
-    with pytest.raises(ValueError, match=r"Two columns of X have one name: .*'a'.*Rename them\."):
+def test_two_columns_with_the_same_name_are_an_error_that_names_them(X):
+    with pytest.raises(ValueError, match=r"Two columns of X have the same name: .*'a'.*Rename them\."):
         read(X)
 
 
-def test_an_arrow_dictionary_is_read_by_its_codes():
+def test_an_arrow_dictionary_is_read_from_its_codes():
     chunks = [pa.array(["b", None, "a"]).dictionary_encode(), pa.array(["c", "a"]).dictionary_encode()]
     table = read(pa.table({"x": pa.chunked_array(chunks)}))
     assert table.schema.columns[0].categories == ("a", "b", "c")
     assert table.columns[0].tolist() == [2, 0, 1, 3, 1]
 
 
-def test_values_of_an_arrow_dictionary_that_no_row_has_are_no_categories():
+def test_values_of_an_arrow_dictionary_without_rows_are_dropped():
     column = pa.array(["a", "b", "c", "a"]).dictionary_encode().filter(pa.array([True, False, True, True]))
     table = read(pa.table({"x": column}))
     assert table.schema.columns[0].categories == ("a", "c")
     assert table.columns[0].tolist() == [1, 2, 1]
 
 
-def test_an_arrow_dictionary_may_hold_null_or_a_value_twice():
+def test_an_arrow_dictionary_may_contain_null_or_repeated_values():
     twice = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 3]), pa.array(["a", "b", "a", None]))
     table = read(pa.table({"x": twice}))
     assert table.schema.columns[0].categories == ("a", "b")
@@ -265,7 +265,7 @@ def test_the_codes_of_an_arrow_dictionary_may_be_unsigned():
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int8", "uint16", "int64", "uint64", "bool"])
-def test_plain_numbers_come_as_they_are_in_every_frame(dtype):
+def test_numbers_without_missing_values_keep_their_dtype_in_every_frame(dtype):
     values = np.array([0, 1, 1], dtype=dtype)
     for frame in (pd.DataFrame({"x": values}), pl.DataFrame({"x": values}), pa.table({"x": values})):
         (column,) = read(frame).columns
@@ -273,12 +273,12 @@ def test_plain_numbers_come_as_they_are_in_every_frame(dtype):
         assert column.tolist() == values.tolist()
 
 
-def test_integers_with_a_hole_are_read_in_every_frame():
-    holes = [1, None, 3]
+def test_integers_with_a_missing_value_are_read_in_every_frame():
+    values = [1, None, 3]
     for frame in (
-        pd.DataFrame({"x": pd.array(holes, dtype="Int64")}),
-        pl.DataFrame({"x": holes}),
-        pa.table({"x": holes}),
+        pd.DataFrame({"x": pd.array(values, dtype="Int64")}),
+        pl.DataFrame({"x": values}),
+        pa.table({"x": values}),
     ):
         (column,) = read(frame).columns
         np.testing.assert_array_equal(column, [1, np.nan, 3])
@@ -295,7 +295,7 @@ def test_the_order_of_objects_does_not_matter():
 
 
 @pytest.mark.parametrize("zone", [None, "Europe/Rome"])
-def test_a_pandas_category_of_dates_is_that_of_their_seconds(zone):
+def test_a_pandas_category_of_dates_becomes_one_of_seconds(zone):
     dates = pd.to_datetime(["2024-03-01", "2024-01-01", None]).tz_localize(zone)
     table = read(pd.DataFrame({"x": pd.Categorical(dates)}))
     marked = read(pd.DataFrame({"x": dates}), categorical_features=["x"])

@@ -1,4 +1,4 @@
-"""`read`: matrices of numpy and scipy, and lists."""
+"""Test `read` with numpy and scipy matrices and with lists."""
 
 import datetime
 
@@ -46,24 +46,24 @@ def test_a_masked_value_is_missing():
     np.testing.assert_array_equal(values, [1.0, np.nan])
 
 
-def test_the_columns_of_a_matrix_are_called_by_their_positions():
+def test_the_columns_of_a_matrix_are_named_by_position():
     schema = read(np.zeros((2, 3))).schema
     assert schema.names == ("x0", "x1", "x2") and not schema.named
 
 
-def test_an_object_column_of_numbers_is_numbers():
+def test_an_object_column_of_numbers_is_numeric():
     column, values = only_column(objects(1, 2.5, None, np.nan, True, "3"))
     assert column.kind is Kind.NUMBER
     np.testing.assert_array_equal(values, [1, 2.5, np.nan, np.nan, 1, 3])
 
 
-def test_an_object_column_of_booleans_is_booleans():
+def test_an_object_column_of_booleans_is_boolean():
     column, values = only_column(objects(True, None, False))
     assert column.kind is Kind.BOOLEAN
     np.testing.assert_array_equal(values, [1, np.nan, 0])
 
 
-def test_an_object_column_of_dates_is_dates():
+def test_an_object_column_of_dates_is_a_date():
     paris = datetime.timezone(datetime.timedelta(hours=1))
     column, values = only_column(
         objects(
@@ -85,17 +85,17 @@ def test_an_object_column_of_mixed_types_is_a_category_in_a_fixed_order():
     assert values.tolist() == [4, 2, 0, 1, 3, 0]
 
 
-def test_a_one_and_its_text_are_two_categories():
+def test_a_number_and_its_text_are_two_categories():
     column, _ = only_column(objects("1", 1, "x"))
     assert column.categories == (1, "1", "x")
 
 
-def test_an_object_column_without_a_value_is_missing_numbers():
+def test_an_object_column_without_values_becomes_missing_numbers():
     column, values = only_column(objects(None, pd.NA, np.nan))
     assert column.kind is Kind.NUMBER and np.isnan(values).all()
 
 
-def test_a_scalar_of_numpy_and_its_python_twin_are_one_category():
+def test_equal_numpy_and_python_scalars_are_one_category():
     column, _ = only_column(
         objects(np.datetime64("2020-01-01"), datetime.date(2020, 1, 1), np.str_("a"), "a")
     )
@@ -103,7 +103,7 @@ def test_a_scalar_of_numpy_and_its_python_twin_are_one_category():
 
 
 @pytest.mark.parametrize("value", [{"foo": "bar"}, [1], (1, [2]), np.array([1, 2])])
-def test_an_unhashable_object_is_an_error_that_scikit_learn_knows(value):
+def test_an_unhashable_object_raises_the_error_of_scikit_learn(value):
     with pytest.raises(TypeError, match=r"Column 'x0': every argument must be a string or a number"):
         read(objects(1.0, value))
 
@@ -131,7 +131,7 @@ def test_text_in_a_matrix_is_a_category(dtype):
     assert values.tolist() == [3, 2, 1]
 
 
-def test_text_in_a_matrix_that_is_all_numbers_is_numbers():
+def test_text_in_a_matrix_is_numeric_if_all_values_are_numbers():
     column, values = only_column(np.array([["1.5"], ["nan"], ["-2"]]))
     assert column.kind is Kind.NUMBER
     np.testing.assert_array_equal(values, [1.5, np.nan, -2])
@@ -153,7 +153,7 @@ def test_dates_become_seconds_in_any_unit():
         np.testing.assert_array_equal(values, [expected, np.nan])
 
 
-def test_one_moment_is_one_number_in_every_unit():
+def test_a_date_is_the_same_number_in_every_unit():
     moments = np.datetime64("2024-03-05T07:08:09.123457", "us") + np.arange(1000)
     micro = read(moments[:, None]).columns[0]
     nano = read(moments.astype("M8[ns]")[:, None]).columns[0]
@@ -161,7 +161,7 @@ def test_one_moment_is_one_number_in_every_unit():
 
 
 @pytest.mark.parametrize("make", [scipy.sparse.csr_array, scipy.sparse.coo_matrix, scipy.sparse.dok_array])
-def test_a_sparse_matrix_is_read_as_a_dense_one(make):
+def test_a_sparse_matrix_equals_a_dense_one(make):
     dense = np.array([[0.0, 2.0], [3.0, 0.0]])
     table = read(make(dense))
     np.testing.assert_array_equal(np.column_stack(table.columns), dense)
@@ -175,6 +175,6 @@ def test_a_sparse_matrix_that_does_not_fit_in_memory_is_an_error():
         read(X)
 
 
-def test_values_with_fields_are_made_a_frame():
+def test_the_error_for_a_structured_array_suggests_a_frame():
     with pytest.raises(ValueError, match=r"got 1D array: .*pandas\.DataFrame\(X\) makes columns of them\.$"):
         read(np.zeros(3, dtype=[("a", "f8"), ("b", "f8")]))

@@ -1,4 +1,4 @@
-"""A row of pandas that is read alone is read as it is among others, by a shorter way."""
+"""Test that a single pandas row, which has a fast path, is read as it is in a larger frame."""
 
 import datetime
 from decimal import Decimal
@@ -28,7 +28,7 @@ FRAME = pd.DataFrame(
         "arrow": pd.Series(["x", None, "y"], dtype="string[pyarrow]"),
         "mixed": pd.Series(["one", 1, 2.5], dtype=object),
         "decimal": pd.Series([Decimal("1.5"), None, Decimal("2")], dtype=object),
-        "hole": pd.array([1, None, 3], dtype="Int64"),
+        "nullable": pd.array([1, None, 3], dtype="Int64"),
         "maybe": pd.array([True, None, False], dtype="boolean"),
         "since": pd.to_datetime(["2024-01-01 12:00", None, "2025-01-01 06:00"]),
         "local": pd.to_datetime(["2024-01-01", None, "2025-01-01"]).tz_localize("Europe/Oslo"),
@@ -50,7 +50,7 @@ SUBSETS = [
 
 
 @pytest.mark.parametrize("columns", SUBSETS)
-def test_a_row_is_read_alone_as_among_others(columns):
+def test_a_single_row_is_read_as_in_the_whole_frame(columns):
     frame = FRAME[columns]
     table = read(frame)
     for row in range(len(frame)):
@@ -59,7 +59,7 @@ def test_a_row_is_read_alone_as_among_others(columns):
             np.testing.assert_array_equal(found, expected[row : row + 1], err_msg=name)
 
 
-def test_a_fit_on_one_row_knows_all_declared_categories():
+def test_a_fit_on_one_row_keeps_all_declared_categories():
     row = FRAME[["city", "size", "float"]].iloc[:1]
     assert read(row).schema == read(FRAME[["city", "size", "float"]]).schema
 
@@ -72,7 +72,7 @@ def test_numbers_of_one_row_keep_their_dtype():
         assert found[2][0] == 2**53 + 1 and found[3][0] == 2**63 + 1
 
 
-def test_an_unseen_value_of_one_row_is_missing():
+def test_an_unseen_value_in_one_row_becomes_missing():
     schema = read(FRAME[["city", "number", "word"]]).schema
     row = pd.DataFrame({"city": ["Paris"], "number": [8], "word": ["c"]})
     for later in (row, row.astype("category")):
@@ -103,14 +103,14 @@ def test_one_row_may_have_its_columns_in_another_order():
     assert [values.tolist() for values in read_like(row, read(frame).schema).columns] == [[2], [1.5]]
 
 
-def test_columns_of_one_row_without_names_are_called_by_their_positions():
+def test_unnamed_columns_of_one_row_are_named_by_position():
     source = open_source(pd.DataFrame({0: [1.5], 1: ["a"]}))
     assert (source.names, source.named) == (("x0", "x1"), False)
     assert [column.kind for column in read(source).schema.columns] == [Kind.NUMBER, Kind.CATEGORY]
 
 
 @pytest.mark.parametrize("n_rows", [1, 3, 250])
-def test_rows_are_encoded_alike_however_many_there_are(n_rows):
+def test_the_encoding_of_a_row_does_not_depend_on_the_number_of_rows(n_rows):
     frame = pd.concat([FRAME[["float", "city", "is", "integer", "word"]]] * 100, ignore_index=True)
     encoder = TableEncoder().fit(frame)
     np.testing.assert_array_equal(encoder.transform(frame.iloc[:n_rows]), encoder.transform(frame)[:n_rows])

@@ -1,4 +1,4 @@
-"""The schema: a value that can be compared, pickled and asked about its columns."""
+"""Test `Schema` and `Table`: properties, comparison, pickling and matrices."""
 
 import pickle
 
@@ -10,7 +10,7 @@ from committee.table import Column, Kind, Schema, Table
 SCHEMA = Schema((Column("age", Kind.NUMBER), Column("city", Kind.CATEGORY, ("Bonn", "Oslo"))), named=True)
 
 
-def test_a_schema_tells_what_the_engine_needs_to_know():
+def test_a_schema_has_the_properties_that_the_engine_needs():
     assert SCHEMA.n_columns == 2
     assert SCHEMA.is_category.tolist() == [False, True]
     assert SCHEMA.n_categories.dtype == np.int32 and SCHEMA.n_categories.tolist() == [0, 2]
@@ -23,12 +23,12 @@ def test_a_schema_survives_pickling_without_its_cache():
     assert pickle.loads(pickle.dumps(SCHEMA)) == SCHEMA
 
 
-def test_equal_schemas_have_one_hash():
+def test_equal_schemas_have_the_same_hash():
     twin = Schema((Column("age", Kind.NUMBER), Column("city", Kind.CATEGORY, ("Bonn", "Oslo"))), named=True)
     assert twin == SCHEMA and hash(twin) == hash(SCHEMA)
 
 
-def test_a_schema_remembers_others_and_does_not_pickle_them():
+def test_a_schema_caches_comparisons_and_does_not_pickle_them():
     first, second = pickle.loads(pickle.dumps(SCHEMA)), pickle.loads(pickle.dumps(SCHEMA))
     size = len(pickle.dumps(first))
     assert first == second and first == second and first == SCHEMA and first == first
@@ -37,13 +37,13 @@ def test_a_schema_remembers_others_and_does_not_pickle_them():
     assert len(pickle.dumps(first)) == size
 
 
-def test_schemas_of_other_names_have_no_changes_in_common():
+def test_schemas_with_other_names_cannot_be_compared_by_column():
     renamed = Schema((Column("years", Kind.NUMBER), SCHEMA.columns[1]), named=True)
     assert SCHEMA.changes(renamed) is None and SCHEMA.changes(SCHEMA.only([0])) is None
 
 
 @pytest.mark.parametrize("is_joined", [True, False])
-def test_rows_read_again_change_where_the_schema_does(is_joined):
+def test_rows_read_again_change_only_in_changed_columns(is_joined):
     fewer = Schema((SCHEMA.columns[0], Column("city", Kind.CATEGORY, ("Oslo",))), named=True)
     columns = np.array([31.0, 54.0]), np.array([2, 1], dtype=np.int32)
     table = Table(SCHEMA, columns, n_rows=2)
@@ -56,7 +56,7 @@ def test_rows_read_again_change_where_the_schema_does(is_joined):
 
 
 @pytest.mark.parametrize("n_rows", [1, 7, 300])
-def test_rows_are_a_matrix_of_numbers_and_codes(n_rows):
+def test_rows_are_converted_to_a_matrix_of_numbers_and_codes(n_rows):
     columns = np.arange(n_rows) % 2 == 0, np.arange(n_rows, dtype=np.int32), np.linspace(0, 1, n_rows)
     table = Table(Schema((Column("x0", Kind.BOOLEAN),) * 3, named=False), columns, n_rows)
     np.testing.assert_array_equal(table.as_matrix(slice(None)), np.column_stack(columns))

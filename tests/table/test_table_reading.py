@@ -1,4 +1,4 @@
-"""`read`: shapes, columns marked as categories, and many categories."""
+"""Test `read`: shapes, columns marked as categories, and columns of many categories."""
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,7 @@ from committee.table import Column, Kind, read
 @pytest.mark.parametrize(
     "X", [np.zeros(3), [1, 2], pd.Series([1, 2]), pl.Series([1, 2]), pa.chunked_array([[1]])]
 )
-def test_one_dimension_is_an_error(X):
+def test_one_dimensional_input_is_an_error(X):
     with pytest.raises(ValueError, match="Reshape your data"):
         read(X)
 
@@ -22,7 +22,7 @@ def test_one_dimension_is_an_error(X):
 @pytest.mark.parametrize(
     "X", [np.zeros((0, 3)), scipy.sparse.csr_array((0, 3)), pd.DataFrame(columns=list("abc"))]
 )
-def test_no_rows_are_an_error(X):
+def test_a_table_without_rows_is_an_error(X):
     with pytest.raises(
         ValueError, match=r"Found array with 0 sample\(s\) \(shape=\(0, 3\)\) while a minimum of 1 is"
     ):
@@ -32,14 +32,14 @@ def test_no_rows_are_an_error(X):
 @pytest.mark.parametrize(
     "X", [np.zeros((3, 0)), scipy.sparse.csr_array((3, 0)), pd.DataFrame(index=range(3))]
 )
-def test_no_columns_are_an_error(X):
+def test_a_table_without_columns_is_an_error(X):
     with pytest.raises(
         ValueError, match=r"0 feature\(s\) \(shape=\(3, 0\)\) while a minimum of 1 is required\."
     ):
         read(X)
 
 
-def test_three_dimensions_are_an_error():
+def test_three_dimensional_input_is_an_error():
     with pytest.raises(ValueError, match="Found array with dim 3"):
         read(np.zeros((2, 2, 2)))
 
@@ -60,7 +60,7 @@ def test_a_marked_boolean_column_is_a_category():
 
 @pytest.mark.parametrize("dtype", [np.int64, np.uint64])
 @pytest.mark.parametrize("make", [np.asarray, pd.DataFrame, pl.DataFrame])
-def test_integers_too_large_for_a_float_stay_apart_as_categories(make, dtype):
+def test_integers_too_large_for_a_float_stay_distinct_as_categories(make, dtype):
     ids = np.array([[2**53 + 1], [2**53], [2**53 + 2]], dtype=dtype)
     column, codes = only_column(make(ids), categorical_features=[0])
     assert column.categories == (2**53, 2**53 + 1, 2**53 + 2) and codes.tolist() == [2, 1, 3]
@@ -82,19 +82,19 @@ def test_an_empty_list_marks_nothing():
         ([[True, False]], "categorical_features must be"),
     ],
 )
-def test_marks_that_fit_no_column_are_an_error(marks, message):
+def test_marks_without_a_matching_column_are_an_error(marks, message):
     with pytest.raises(ValueError, match=message):
         read(pd.DataFrame({"a": [1], "b": [2]}), categorical_features=marks)
 
 
 def test_names_for_a_matrix_are_an_error():
     with pytest.raises(
-        ValueError, match=r"categorical_features holds names, and X has none. Pass indices or a mask."
+        ValueError, match=r"categorical_features contains names, and X has none. Pass indices or a mask."
     ):
         read(np.zeros((1, 1)), categorical_features=["a"])
 
 
-def test_of_too_many_categories_the_most_frequent_are_kept():
+def test_the_most_frequent_of_too_many_categories_are_kept():
     values = np.arange(70_000)
     rows = np.concatenate([values, values[-10:]])
     column, codes = only_column(rows[:, None], categorical_features=[0])

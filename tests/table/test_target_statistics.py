@@ -1,4 +1,4 @@
-"""Ordered target statistics: no row sees its own target, new rows see those of all."""
+"""Test ordered target statistics: training rows do not use their own target, and new rows use all targets."""
 
 import pickle
 
@@ -16,7 +16,7 @@ RNG = np.random.default_rng(0)
 
 
 def towns(n_rows, n_towns, rng):
-    """A frame with a column of many categories, of which some make y more likely."""
+    """Make a frame with a column of many categories that have different effects on y."""
     town = rng.integers(0, n_towns, n_rows)
     effect = np.random.default_rng(1).normal(scale=2.0, size=n_towns)
     number = rng.normal(size=n_rows)
@@ -26,7 +26,7 @@ def towns(n_rows, n_towns, rng):
 
 
 def naive_before(codes, targets, weights, prior, order):
-    """Row by row, in the order."""
+    """Compute the statistics row by row, in the given order."""
     statistics = np.empty(targets.shape)
     sums, totals = {}, {}
     for row in order:
@@ -37,7 +37,7 @@ def naive_before(codes, targets, weights, prior, order):
     return statistics
 
 
-def test_a_training_row_gets_the_statistic_of_the_rows_before_it():
+def test_a_training_row_gets_the_statistics_of_the_rows_before_it():
     codes = RNG.integers(0, 6, 200)
     targets, weights = RNG.normal(size=(200, 3)), RNG.random(200)
     order, prior = RNG.permutation(200), targets.mean(axis=0)
@@ -45,7 +45,7 @@ def test_a_training_row_gets_the_statistic_of_the_rows_before_it():
     np.testing.assert_allclose(ours, naive_before(codes, targets, weights, prior, order), rtol=1e-9)
 
 
-def test_neither_the_order_of_the_rows_nor_weights_that_repeat_them_let_statistics_see_targets():
+def test_statistics_do_not_leak_targets_through_row_order_or_repetitions():
     rng = np.random.default_rng(4)
     frame = pd.DataFrame(
         {"a": rng.normal(size=900), "id": pd.Categorical(rng.integers(0, 700, 900).astype(str))}
@@ -60,7 +60,7 @@ def test_neither_the_order_of_the_rows_nor_weights_that_repeat_them_let_statisti
     assert doubled.feature_importances_[1] < plain.feature_importances_[1] + 0.1
 
 
-def test_the_own_target_of_a_row_does_not_matter():
+def test_the_statistics_of_a_row_do_not_depend_on_its_target():
     table = read(pd.DataFrame({"town": pd.Categorical(RNG.integers(0, 9, 100).astype(str))}))
     targets = RNG.normal(size=(100, 1))
     before = statistics_before(table.columns[0], targets, np.ones(100), np.zeros(1), np.arange(100))
@@ -72,7 +72,7 @@ def test_the_own_target_of_a_row_does_not_matter():
     np.testing.assert_array_equal(np.abs(after[41:] - before[41:])[:, 0] > 1e-3, same_town)
 
 
-def test_new_rows_get_the_statistic_of_all_rows_and_unseen_categories_that_of_missing_ones():
+def test_new_rows_get_the_statistics_of_all_training_rows():
     table = read([["a", 1.0], ["a", 2.0], ["b", 3.0], [None, 4.0]])
     targets = np.array([[1.0], [0.0], [1.0], [1.0]])
     statistics, _ = learn_statistics(table, targets, None, [0], np.arange(4))
@@ -86,7 +86,7 @@ def test_new_rows_get_the_statistic_of_all_rows_and_unseen_categories_that_of_mi
 
 
 @pytest.mark.parametrize("kind", [GradientBoostingClassifier, LogitBoostClassifier])
-def test_columns_of_many_categories_are_learnt_without_their_own_targets(kind):
+def test_columns_of_many_categories_improve_the_loss_on_new_rows(kind):
     frame, y, _ = towns(3000, 400, np.random.default_rng(2))
     test_frame, test_y, _ = towns(3000, 400, np.random.default_rng(3))
     booster = kind(60, max_native_categories=100, learning_rate=0.1, random_state=0).fit(frame, y)
@@ -100,7 +100,7 @@ def test_columns_of_many_categories_are_learnt_without_their_own_targets(kind):
     np.testing.assert_array_equal(booster.predict_proba(unseen), booster.predict_proba(missing))
 
 
-def test_more_than_two_classes_have_a_statistic_each():
+def test_each_of_more_than_two_classes_has_a_statistic():
     frame, _, signal = towns(2000, 300, np.random.default_rng(2))
     y = np.digitize(signal, np.quantile(signal, [0.3, 0.6]))
     booster = GradientBoostingClassifier(20, max_native_categories=100, random_state=0).fit(frame, y)
@@ -109,7 +109,7 @@ def test_more_than_two_classes_have_a_statistic_each():
     assert booster.score(frame, y) > 0.6
 
 
-def test_statistics_do_not_depend_on_threads_and_a_warm_start_goes_on_with_them():
+def test_statistics_do_not_depend_on_threads_and_a_warm_start_keeps_them():
     frame, _, y = towns(1500, 300, np.random.default_rng(2))
     booster = GradientBoostingRegressor(10, max_native_categories=100, random_state=0, n_jobs=1).fit(frame, y)
     warm = GradientBoostingRegressor(4, max_native_categories=100, random_state=0, n_jobs=3, warm_start=True)
@@ -120,7 +120,7 @@ def test_statistics_do_not_depend_on_threads_and_a_warm_start_goes_on_with_them(
     assert np.isfinite(warm.predict(frame)).all()
 
 
-def test_constraints_stay_with_their_columns():
+def test_monotonic_constraints_apply_to_the_original_columns():
     frame, _, y = towns(1000, 300, np.random.default_rng(2))
     frame = frame[["town", "number"]]
     labels = np.digitize(y, [0.0])

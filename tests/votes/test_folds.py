@@ -1,4 +1,4 @@
-"""Splits of rows: folds, shares and single rows that are held out."""
+"""Test splits of rows into folds and shares."""
 
 import numpy as np
 import pytest
@@ -28,19 +28,19 @@ def votes_on(n_rows, n_members=3):
 
 
 @pytest.mark.parametrize("is_class_task", [True, False])
-def test_every_row_with_weight_is_held_out_once_and_never_learnt_from_then(is_class_task):
+def test_each_row_of_positive_weight_is_held_out_exactly_once(is_class_task):
     weights = np.where(np.arange(101) % 10 == 0, 0.0, 1.0)
-    there = np.flatnonzero(weights)
+    rows = np.flatnonzero(weights)
     numbered = numbered_folds(4, CLASSES, None, weights, is_class_task=is_class_task)
-    drawn = drawn_folds(4, there, CLASSES, None, generator(), is_class_task=is_class_task)
+    drawn = drawn_folds(4, rows, CLASSES, None, generator(), is_class_task=is_class_task)
     for folds in (numbered, drawn):
-        assert np.sort(np.concatenate([held_out for _, held_out in folds])).tolist() == there.tolist()
+        assert np.sort(np.concatenate([held_out for _, held_out in folds])).tolist() == rows.tolist()
         for train, held_out in folds:
-            assert np.union1d(train, held_out).tolist() == there.tolist()
-            assert len(train) + len(held_out) == len(there)
+            assert np.union1d(train, held_out).tolist() == rows.tolist()
+            assert len(train) + len(held_out) == len(rows)
 
 
-def test_drawn_folds_are_in_the_order_of_the_table_and_keep_groups_together():
+def test_drawn_folds_are_sorted_and_keep_groups_together():
     groups = np.arange(101) % 20
     rows = np.arange(101, dtype=np.int32)
     for train, held_out in drawn_folds(5, rows, CLASSES, groups, generator(), is_class_task=True):
@@ -49,7 +49,7 @@ def test_drawn_folds_are_in_the_order_of_the_table_and_keep_groups_together():
         assert not set(groups[train]) & set(groups[held_out])
 
 
-def test_a_split_that_learns_from_rows_it_holds_out_is_refused():
+def test_a_fold_that_holds_out_training_rows_raises_an_error():
     with pytest.raises(ValueError, match="Fold 1 of cv learns from rows that it holds out"):
         folds_of([([0, 1], [2]), ([0, 2], [2])], None, np.array([0, 1, 0]), None, None, is_class_task=True)
 
@@ -64,7 +64,7 @@ def test_folds_by_content_do_not_depend_on_the_order_of_the_rows():
         assert held_out.tolist() == np.sort(order[others]).tolist()
 
 
-def test_folds_by_content_hold_out_rows_without_weight_and_do_not_learn_from_them():
+def test_folds_by_content_hold_out_rows_of_weight_0_but_never_train_on_them():
     weights = np.where(np.arange(101) < 20, 0.0, 1.0)
     folds = folds_by_content(votes_on(101), np.ones((3, 101), dtype=bool), CLASSES, weights, None)
     assert sum(len(held_out) for _, held_out in folds) == 101
@@ -72,7 +72,7 @@ def test_folds_by_content_hold_out_rows_without_weight_and_do_not_learn_from_the
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_no_class_loses_its_last_row(seed):
+def test_splits_leave_at_least_one_training_row_of_each_class(seed):
     classes = np.append(CLASSES, 3)
     folds = spare_folds(classes, seed)
     assert sorted(classes[folds == -1]) == [0, 1, 2, 3]
@@ -81,7 +81,7 @@ def test_no_class_loses_its_last_row(seed):
         assert set(classes[~mask]) == {0, 1, 2, 3}
 
 
-def test_each_class_has_its_share():
+def test_splits_are_stratified_by_class():
     assert np.bincount(CLASSES[drawn_share(CLASSES, 0.1, generator())]).tolist() == [6, 3, 1]
     dealt = dealt_folds(CLASSES, 10, np.random.RandomState(0))
     assert all(np.bincount(CLASSES[dealt == fold]).tolist()[:2] == [6, 3] for fold in range(10))

@@ -1,4 +1,4 @@
-"""Honest votes: taken by rows and members, and decided on by rules that have not learnt from them."""
+"""Test honest votes: selection of rows and members, and out-of-fold decisions of rules."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ def honest(**given):
     return HonestVotes.of(VOTES, Y, **given)
 
 
-def test_rows_take_all_that_is_known_of_them():
+def test_selecting_rows_selects_their_y_weights_groups_and_X():
     found = honest(
         X=np.arange(8).reshape(4, 2),
         sample_weight=[1, 2, 3, 4],
@@ -30,13 +30,13 @@ def test_rows_take_all_that_is_known_of_them():
     assert found.on(np.array([1])).rows.tolist() == [0]
 
 
-def test_members_take_their_votes():
+def test_selecting_members_selects_their_votes():
     found = honest(has_voted=np.array([[True] * 4, [False] * 4])).of_members([1])
     assert found.n_members == 1 and not found.has_voted.any()
     np.testing.assert_array_equal(found.votes, VOTES[1:])
 
 
-def test_rows_that_one_member_has_not_voted_on_are_left_out():
+def test_rows_without_a_vote_of_every_member_are_dropped():
     first = [(np.array([0, 1]), np.array([[1.0], [2.0]])), (np.array([1, 2]), np.array([[4.0], [5.0]]))]
     second = [(np.array([1, 2]), np.array([[6.0], [7.0]]))]
     found = HonestVotes.of_models([first, second], Regression(), np.array([9.0, 8.0, 7.0]), None, None)
@@ -46,38 +46,38 @@ def test_rows_that_one_member_has_not_voted_on_are_left_out():
         HonestVotes.of_models([first, second[:0]], Regression(), np.array([9.0, 8.0, 7.0]), None, None)
 
 
-def test_a_rule_decides_on_rows_that_it_has_not_learnt_from():
-    learnt = []
+def test_out_of_fold_decisions_come_from_rules_fitted_on_the_training_rows():
+    fitted_on = []
 
-    class Watched(BestMemberRule):
+    class RecordingRule(BestMemberRule):
         def _learn(self, honest):
-            learnt.append(honest.y.tolist())
+            fitted_on.append(honest.y.tolist())
             super()._learn(honest)
 
-    decision = honest().decide_out_of_fold(lambda: Watched(scoring="accuracy"), FOLDS)
+    decision = honest().decide_out_of_fold(lambda: RecordingRule(scoring="accuracy"), FOLDS)
     np.testing.assert_allclose(decision, VOTES[0])
-    assert learnt == [[0, 1], [0, 1]]
+    assert fitted_on == [[0, 1], [0, 1]]
 
 
-def test_after_the_deadline_rows_stay_without_a_decision():
+def test_rows_have_no_decision_after_the_deadline():
     decision = honest().decide_out_of_fold(BestMemberRule, FOLDS, seconds=1.0, deadline=-np.inf)
     assert np.isnan(decision).all()
 
 
-def test_a_fold_that_a_rule_cannot_learn_from_stays_without_a_decision_only_if_that_is_wanted():
-    class Choosy(BestMemberRule):
+def test_errors_of_a_fit_leave_its_fold_without_a_decision_only_if_they_are_listed():
+    class FailingRule(BestMemberRule):
         def _learn(self, honest):
             if honest.votes[0, 0, 0] == 0.9:
                 raise NoValueError("no value")
             super()._learn(honest)
 
-    decision = honest().decide_out_of_fold(Choosy, FOLDS, undecided=(NoValueError,))
+    decision = honest().decide_out_of_fold(FailingRule, FOLDS, undecided=(NoValueError,))
     assert np.isnan(decision[:, 0]).tolist() == [False, True, False, True]
     with pytest.raises(NoValueError):
-        honest().decide_out_of_fold(Choosy, FOLDS)
+        honest().decide_out_of_fold(FailingRule, FOLDS)
 
 
-def test_folds_are_the_same_each_time_and_empty_where_nothing_can_be_held_out():
+def test_folds_are_reproducible_and_empty_if_no_row_can_be_held_out():
     first, again = honest().folds(), honest().folds()
     assert [held_out.tolist() for _, held_out in first] == [held_out.tolist() for _, held_out in again]
     assert HonestVotes.of(VOTES[:, :2], [0, 1]).folds() == []

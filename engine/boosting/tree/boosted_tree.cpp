@@ -26,7 +26,7 @@ Tree BoostGrower<Code>::grow(const BoostRows& rows, const WordScale& scale, std:
     open_.clear();
     nodes_.assign(1, {});
     BoostNode& root = nodes_[0];
-    std::tie(root.n_rows, root.sum) = parts_.deal(rows, scale, team_);
+    std::tie(root.n_rows, root.sum) = parts_.assign_all(rows, scale, team_);
     root.key = key;
     search_.start_tree(scale, key);
     const std::size_t most_leaves = parameters_.max_leaf_nodes;
@@ -50,7 +50,7 @@ void BoostGrower<Code>::divide(std::uint32_t id, bool are_last) {
     polls_.after(parent.n_rows * codes_.n_columns);
     parent.left = left;
     const std::size_t n_left = divide_rows(parent), n_right = parent.n_rows - n_left;
-    if (!parent.split.saw_missing && !parent.split.is_category) parent.split.missing_right = n_left < n_right;
+    if (!parent.split.has_missing && !parent.split.is_category) parent.split.missing_right = n_left < n_right;
     for (const std::uint32_t side : {0U, 1U}) {
         BoostNode& child = nodes_[left + side];
         child.id = left + side;

@@ -53,7 +53,7 @@ class RowParts {
     }
 
     // Assigns all rows to node 0 and computes their words. Returns their number and sum.
-    std::pair<std::size_t, Word> deal(const BoostRows& rows, const WordScale& scale, ThreadTeam& team) {
+    std::pair<std::size_t, Word> assign_all(const BoostRows& rows, const WordScale& scale, ThreadTeam& team) {
         stretches_.assign(n_parts_, {});
         sums_.assign(n_parts_, 0);
         team.run(n_parts_, [&](std::size_t part, int) {

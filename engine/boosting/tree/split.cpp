@@ -33,7 +33,7 @@ void BoostSearch::find_threshold(const BinSums& bins, bool missing_right, std::u
     best.threshold = next < bins.size && code > 0 ? code + (bins.code(next) - code) / 2 : code;
     best.is_category = false;
     best.missing_right = missing_right;
-    best.saw_missing = bins.sums[0] != 0;
+    best.has_missing = bins.sums[0] != 0;
 }
 
 // Missing counts as one more category. Few categories are split one against the rest. Many are sorted by G / H, an
@@ -75,9 +75,9 @@ void BoostSearch::find_categories(const BinSums& bins, std::uint32_t column, con
     best.threshold = 0;
     best.is_category = true;
     best.missing_right = true;
-    best.saw_missing = bins.sums[0] != 0 && bins.code(0) == 0;
+    best.has_missing = bins.sums[0] != 0 && bins.code(0) == 0;
     best.left_codes.clear();
-    // Categories that the node has not seen go right, so the heavier side must be on the right.
+    // Categories without rows in the node go right, so the heavier side must be on the right.
     const bool swaps = 2.0 * fields.hessian(best.left) > fields.hessian(node.total);
     if (swaps) best.left = node.total - best.left;
     for (std::size_t k = 0; k < order_.size(); ++k) {

@@ -3,7 +3,7 @@
 //
 //     gain = T(G_left)^2 / (H_left + lambda) + T(G_right)^2 / (H_right + lambda) - T(G)^2 / (H + lambda)
 //
-// All sums are in units of the words' fields. It does not see the rows.
+// All sums are in units of the words' fields. The rows are not read.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +21,7 @@ struct BoostSplit {
     std::uint32_t threshold = 0;  // of a numeric column: codes <= threshold go left
     bool is_category = false;
     bool missing_right = false;
-    bool saw_missing = false;               // some row of the node has a missing value
+    bool has_missing = false;               // whether a row of the node has a missing value
     std::vector<std::uint16_t> left_codes;  // of a categorical column, without missing
 
     bool is_found() const { return score >= 0; }

@@ -19,7 +19,7 @@ struct BoostLimits {
     double min_rows = 1;
     double cat_smooth = 0;
     std::uint32_t max_cat_to_onehot = 4;
-    bool is_bounded = false;  // some column of the tree is monotonic, so values must stay between the bounds
+    bool is_bounded = false;  // a column of the tree is monotonic, so values must stay between the bounds
     int direction = 0;        // of this column
     bool is_drawn = false;    // take a random split, given by `draw`, instead of the best
     std::uint64_t draw = 0;   // a random number for this column and node

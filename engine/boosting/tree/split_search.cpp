@@ -10,7 +10,7 @@
 namespace committee {
 namespace {
 
-// The number of additions that is worth waking up the other threads.
+// With fewer additions than this, waking up the other threads takes longer than the work.
 constexpr std::size_t worth_sharing = 40'000;
 // An even number, because rows are added in pairs.
 constexpr std::size_t rows_between_polls = 65'536;
@@ -149,7 +149,7 @@ void NodeSearch<Code>::find(BoostNode& parent, BoostNode& smaller, BoostNode& la
             Word* histogram = slots_[larger.slot].data();
             const std::size_t work = smaller.n_rows * n_columns_ + n_bins_;
             for_each_share(work, [&](const ColumnShare& share, std::size_t which, int thread) {
-                take_away(share, smaller, larger.sum, histogram);
+                subtract_rows(share, smaller, larger.sum, histogram);
                 search(share, which, thread, histogram, nullptr, wanted_[1]);
             });
         }
@@ -210,7 +210,8 @@ void NodeSearch<Code>::fill(const ColumnShare& share, const BoostNode& node, Wor
 
 // Subtracts the rows of a node. The remaining rows sum to `rest`.
 template <class Code>
-void NodeSearch<Code>::take_away(const ColumnShare& share, const BoostNode& node, Word rest, Word* histogram) const {
+void NodeSearch<Code>::subtract_rows(const ColumnShare& share, const BoostNode& node, Word rest,
+                                     Word* histogram) const {
     add(share, node, Word{0} - 1, rest, histogram);
 }
 

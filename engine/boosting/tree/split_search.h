@@ -94,7 +94,7 @@ class NodeSearch {
     template <class Body>
     void for_each_share(std::size_t work, Body body);
     void fill(const ColumnShare& share, const BoostNode& node, Word* histogram) const;
-    void take_away(const ColumnShare& share, const BoostNode& node, Word rest, Word* histogram) const;
+    void subtract_rows(const ColumnShare& share, const BoostNode& node, Word rest, Word* histogram) const;
     void add(const ColumnShare& share, const BoostNode& node, Word factor, Word total, Word* histogram) const;
     void search(const ColumnShare& share, std::size_t which, int thread, const Word* sums, const std::uint32_t* counts,
                 Wanted& wanted);

@@ -11,26 +11,26 @@ namespace {
 
 constexpr std::size_t block_rows = 256;
 
-// The columns that some tree splits on.
-std::vector<bool> find_asked(const C45Forest& forest) {
-    std::vector<bool> is_asked(forest.n_categories.size(), false);
+// The columns that at least one tree splits on.
+std::vector<bool> find_used(const C45Forest& forest) {
+    std::vector<bool> is_used(forest.n_categories.size(), false);
     for (const C45Tree& tree : forest.trees) {
         for (const std::int32_t column : tree.column) {
-            if (column != C45Tree::is_leaf) is_asked[static_cast<std::size_t>(column)] = true;
+            if (column != C45Tree::is_leaf) is_used[static_cast<std::size_t>(column)] = true;
         }
     }
-    return is_asked;
+    return is_used;
 }
 
 // Rows of the caller's columns in the format of C4.5 trees.
 class RowBlock {
   public:
-    RowBlock(const C45Forest& forest, const std::vector<bool>& is_asked, std::span<const ColumnView> views,
+    RowBlock(const C45Forest& forest, const std::vector<bool>& is_used, std::span<const ColumnView> views,
              std::size_t begin, std::size_t n_rows)
         : numbers_(views.size()), codes_(views.size()), columns_(views.size()) {
         for (std::size_t j = 0; j < views.size(); ++j) {
             columns_[j].n_categories = forest.n_categories[j];
-            if (!is_asked[j]) continue;
+            if (!is_used[j]) continue;
             if (forest.n_categories[j] == C45Column::is_number) {
                 numbers_[j].resize(n_rows);
                 read_values(views[j], begin, numbers_[j]);
@@ -59,10 +59,10 @@ class RowBlock {
 template <class Body>
 void for_each_vote(const C45Forest& forest, std::span<const ColumnView> views, std::size_t n_rows, std::size_t first,
                    std::size_t last, int n_threads, const Stop& stop, Body body) {
-    const std::vector<bool> is_asked = find_asked(forest);
+    const std::vector<bool> is_used = find_used(forest);
     for_each_task((n_rows + block_rows - 1) / block_rows, n_threads, stop, [&](std::size_t task, int) {
         const std::size_t begin = task * block_rows, n = std::min(block_rows, n_rows - begin);
-        const RowBlock block(forest, is_asked, views, begin, n);
+        const RowBlock block(forest, is_used, views, begin, n);
         std::vector<double> votes(n * forest.n_classes);
         for (std::size_t t = first; t < last; ++t) {
             predict_c45(forest.trees[t], block.columns(), 0, n, votes.data(), stop);

@@ -36,16 +36,16 @@ void C45Grower::hash_rows() {
     }
 }
 
-C45Tree C45Grower::grow(std::span<const double> weights, std::uint64_t key, std::span<const std::uint32_t> seen) const {
+C45Tree C45Grower::grow(std::span<const double> weights, std::uint64_t key, std::span<const std::uint32_t> used) const {
     std::vector<std::uint32_t> all;
-    if (seen.empty()) {
+    if (used.empty()) {
         all.resize(sorted_.size());
         std::iota(all.begin(), all.end(), 0U);
-        seen = all;
+        used = all;
     }
     std::vector<C45Column> columns;
     std::vector<const c45::SortedColumn*> sorted;
-    for (const std::uint32_t j : seen) {
+    for (const std::uint32_t j : used) {
         columns.push_back(table_.columns[j]);
         sorted.push_back(&sorted_[j]);
     }
@@ -53,7 +53,7 @@ C45Tree C45Grower::grow(std::span<const double> weights, std::uint64_t key, std:
         settings_.pruning == C45Pruning::reduced_error ? hold_out(weights, key) : std::vector<std::uint8_t>{};
     C45Tree tree = grow_c45(columns, sorted, table_.classes, table_.n_classes, weights, settings_, held_out, stop_);
     for (std::int32_t& column : tree.column) {
-        if (column != C45Tree::is_leaf) column = static_cast<std::int32_t>(seen[static_cast<std::size_t>(column)]);
+        if (column != C45Tree::is_leaf) column = static_cast<std::int32_t>(used[static_cast<std::size_t>(column)]);
     }
     tree.n_categories.clear();
     for (const C45Column& column : table_.columns) tree.n_categories.push_back(column.n_categories);

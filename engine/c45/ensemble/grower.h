@@ -21,10 +21,10 @@ class C45Grower {
     // Table and stop must outlive the grower.
     C45Grower(const C45Table& table, const C45Settings& settings, int n_threads, const Stop& stop);
 
-    // Grows a tree from the rows of positive weight and ignores all others. seen: the columns that the tree may use, or
+    // Grows a tree from the rows of positive weight and ignores all others. used: the columns that the tree may use, or
     // empty for all; the tree keeps their numbers in the table. The key determines which rows are held out for
     // reduced-error pruning. Any number of threads may call this at the same time.
-    C45Tree grow(std::span<const double> weights, std::uint64_t key, std::span<const std::uint32_t> seen = {}) const;
+    C45Tree grow(std::span<const double> weights, std::uint64_t key, std::span<const std::uint32_t> used = {}) const;
 
   private:
     void hash_rows();

@@ -70,8 +70,8 @@ C45Forest from_arrays(const C45ForestArrays& arrays) {
         tree.first_branch = copied(part(arrays.first_branches, begin, end));
         tree.branch = copied(part(arrays.branches, arrays.branch_offsets[t], arrays.branch_offsets[t + 1]));
         tree.distribution = copied(part(arrays.distributions, begin * arrays.n_classes, end * arrays.n_classes));
-        const std::string fault = find_fault(tree);
-        require(fault.empty(), fault.c_str());
+        const std::string error = find_error(tree);
+        require(error.empty(), error.c_str());
         forest.trees.push_back(std::move(tree));
     }
     return forest;

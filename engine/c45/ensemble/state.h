@@ -27,7 +27,8 @@ struct C45ForestArrays {
 
 C45ForestArrays to_arrays(const C45Forest& forest);
 
-// Throws std::invalid_argument with the fault, unless the arrays are C4.5 trees of one table whose votes can be summed.
+// Throws std::invalid_argument, which describes the error, unless the arrays are C4.5 trees of one table whose votes
+// can be summed.
 C45Forest from_arrays(const C45ForestArrays& arrays);
 
 }  // namespace committee

@@ -1,5 +1,5 @@
-// Checks the parameters that forests and bagging share, and converts their results: how rows are drawn, which columns a
-// tree sees, and the out-of-bag decision.
+// Checks the parameters that forests and bagging share, and converts their results: the drawing of rows, the columns of
+// each tree, and the out-of-bag decision.
 #pragma once
 #include <nanobind/stl/optional.h>
 
@@ -35,14 +35,14 @@ class HeldDrawing {
                     .keeps_weights = keeps_weights};
         if (weights_) drawing_.weights = as_span(*weights_);
         if (groups_) drawing_.groups = as_span(*groups_);
-        if (!is_sound()) throw std::invalid_argument("The drawing does not fit the rows of the table.");
+        if (!is_valid()) throw std::invalid_argument("The drawing does not fit the rows of the table.");
     }
 
     std::size_t n_rows() const { return n_rows_; }
     const Drawing& drawing() const { return drawing_; }
 
   private:
-    bool is_sound() const {
+    bool is_valid() const {
         const std::size_t n_units = drawing_.units.size();
         if (drawing_.ends.size() != drawing_.n_draws.size() || (weights_ && drawing_.weights.size() != n_units) ||
             (groups_ && (drawing_.groups.size() != n_rows_ || n_rows_ == 0))) {

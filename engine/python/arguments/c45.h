@@ -40,9 +40,9 @@ inline std::vector<C45Column> view_columns(const nb::list& arrays, std::span<con
 }
 
 inline void check_codes(std::span<const std::int32_t> codes, std::int32_t lowest, std::int32_t highest,
-                        const char* fault) {
+                        const char* message) {
     for (const std::int32_t code : codes) {
-        if (code < lowest || code > highest) throw std::invalid_argument(fault);
+        if (code < lowest || code > highest) throw std::invalid_argument(message);
     }
 }
 

@@ -16,7 +16,7 @@ namespace nb = nanobind;
 // Construct with the GIL held, on the thread that makes the call.
 class Interruption {
   public:
-    Interruption() : stop_([this] { return is_asked_for(); }) {}
+    Interruption() : stop_([this] { return is_stop_requested(); }) {}
     Interruption(const Interruption&) = delete;
     Interruption& operator=(const Interruption&) = delete;
 
@@ -34,7 +34,7 @@ class Interruption {
     // Calls call() with the GIL. Returns whether the work must end, because call() returned true or raised an
     // exception.
     template <class Call>
-    bool tell(Call call) {
+    bool call_python(Call call) {
         const nb::gil_scoped_acquire acquire;
         try {
             const nb::object answer = call();
@@ -51,8 +51,8 @@ class Interruption {
     nb::object error() const { return error_ ? nb::borrow(error_->value()) : nb::none(); }
 
   private:
-    bool is_asked_for() {
-        return tell([] {
+    bool is_stop_requested() {
+        return call_python([] {
             if (PyErr_CheckSignals() != 0) nb::raise_python_error();
             return nb::object(nb::module_::import_("committee.running.deadline").attr("check")());
         });
@@ -84,7 +84,8 @@ nb::class_<Result> bind_result(nb::module_& m, const char* name, const char* tex
 // Wraps a Python hook that takes the number of finished parts. Returns an empty function if the hook is None.
 inline std::function<bool(std::size_t)> counting_hook(Interruption& interruption, const nb::object& hook) {
     if (hook.is_none()) return {};
-    return [&interruption, &hook](std::size_t n_done) { return interruption.tell([&] { return hook(n_done); }); };
+    return
+        [&interruption, &hook](std::size_t n_done) { return interruption.call_python([&] { return hook(n_done); }); };
 }
 
 }  // namespace committee

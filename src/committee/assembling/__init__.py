@@ -1,8 +1,8 @@
-"""Members of any kind, honest votes, and a rule: committees.
+"""Committees: members of any kind and a rule that is fitted on their honest votes.
 
-Data passes these modules: `named_members` checks the members, `member_fits` fits them by a runner, on all
-rows and on folds, `calibration` makes probabilities of scores, `committee` fits the rule on honest votes. In
-a mixture of experts, members and rule are fitted together: `mixture`, `expectation_maximisation`, `gate`.
+Data passes these modules in order: `named_members` checks the members, `member_fits` fits them on all rows
+and on folds, `calibration` turns scores into probabilities, and `committee` fits the rule on honest votes. A
+mixture of experts fits members and gates together: `mixture`, `expectation_maximisation`, `gate`.
 """
 
 from committee.assembling.bank.vote_bank import Bank

@@ -1,9 +1,8 @@
-"""From scores to probabilities, learnt from honest scores: members without probabilities get some.
+"""Calibrate scores: turn the scores of members without probabilities into votes.
 
 In: out-of-fold scores of shape (n_rows, n_classes), minus infinity for a class that the model does not know,
-and the class of each row. Out: a `Calibration`, which
-turns the scores of new rows into votes, and `Curves`, which do so for the rows that it has learnt from: none
-of these is put through a curve that knows its class.
+and the class of each row. Out: a `Calibration`, which turns the scores of new rows into votes, and `Curves`,
+which do the same for the training rows of the calibration. The curve for such a row is fitted on other rows.
 """
 
 from __future__ import annotations
@@ -24,27 +23,28 @@ from committee.votes.honest_votes import HonestVotes
 from committee.votes.vote_arrays import rescaled
 
 METHODS = ("isotonic", "sigmoid", "temperature")
-# Of members that a committee brings itself.
+# The method for the default members of a committee.
 CALIBRATION = "sigmoid"
-# Rows that a curve has learnt from are put through other curves, one for each of at most this many parts: the
-# folds of the members or, if there is only one fold, N_FOLDS new ones.
+# The training rows of a calibration are divided into at most this many parts, and each part gets a curve that
+# is fitted on the others. The parts are the folds of the members or, if there is only one, N_FOLDS new ones.
 MOST_PARTS = 10
-# Scores are divided by temperatures between the exponentials of these.
+# Temperatures are searched between the exponentials of these bounds.
 LOWEST, HIGHEST = -7.0, 7.0
-# Of Newton's method, which needs a few of each.
+# Limits of Newton's method, which usually needs a few of each.
 MOST_STEPS, MOST_HALVINGS = 100, 30
 
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """What turns the scores of a member into votes.
+    """A fitted map from the scores of a member to votes.
 
     Parameters
     ----------
     method : {"isotonic", "sigmoid", "temperature"}
     curves : list of ndarray of shape (2, n_knots)
-        For each class: "isotonic" has knots of the rising curve, scores and probabilities; "sigmoid" has one
-        column, slope and intercept; "temperature" has one curve for all classes, the temperature and 0.
+        One curve for each class. "isotonic": the knots of the rising curve, scores and probabilities.
+        "sigmoid": one column, slope and intercept. "temperature": a single curve for all classes, the
+        temperature and 0.
     """
 
     method: str
@@ -52,7 +52,7 @@ class Calibration:
 
     @classmethod
     def of(cls, method: str, scores: np.ndarray, y: np.ndarray, weights: np.ndarray | None) -> Calibration:
-        """Learn from honest scores.
+        """Fit a calibration on honest scores.
 
         Examples
         --------
@@ -67,7 +67,7 @@ class Calibration:
         return cls(method, [curve_of(method, scores[:, code], y == code, weights) for code in classes])
 
     def votes(self, scores: np.ndarray) -> np.ndarray:
-        """Return votes for the classes, which sum to one. A class that the model does not know gets none.
+        """Return votes for the classes, which sum to one. A class unknown to the model gets no votes.
 
         Examples
         --------
@@ -93,25 +93,25 @@ class Calibration:
         fields.require(method in METHODS, f"there is no calibration {method!r}")
         n_curves = 1 if method == "temperature" else n_classes
         are_curves = len(curves) == n_curves and all(is_curve(method, curve) for curve in curves)
-        fields.require(are_curves, "a calibration has other curves than classes")
+        fields.require(are_curves, "a calibration does not have one curve for each class")
         return cls(method, curves)
 
 
 @dataclass(frozen=True, eq=False)
 class Curves:
-    """What turns the scores of a member into votes on the rows that it is calibrated by, honestly.
+    """Honest calibrations of the rows that a member is calibrated on.
 
     Parameters
     ----------
     whole : Calibration
-        Learnt from all of these rows, for others.
+        The calibration for new rows, fitted on all of these rows.
     rows : ndarray of int of shape (n_rows,)
-        Their places in the table, sorted.
+        The positions of the rows in the table, sorted.
     parts : ndarray of int of shape (n_rows,)
-        Which part each is in: rows that were held out together are in one.
+        The part of each row. Rows that were held out together are in the same part.
     by_part : list of Calibration
-        For each part, what is learnt from all others. Empty if there is one part alone: then votes on these
-        rows are crisp.
+        The calibration of each part, fitted on all other parts. Empty if there is only one part. The votes on
+        these rows are crisp then.
     """
 
     whole: Calibration
@@ -121,16 +121,16 @@ class Curves:
 
     @classmethod
     def of(cls, method: str, honest: HonestVotes, place: int, held_out: Iterable[np.ndarray]) -> Curves:
-        """Learn from the honest scores of a member.
+        """Fit calibrations on the honest scores of a member.
 
         Parameters
         ----------
         method : {"isotonic", "sigmoid", "temperature"}
         honest : HonestVotes
         place : int
-            Of the member in them.
+            The position of the member in the honest votes.
         held_out : iterable of ndarray of int
-            The rows of the table that were held out together.
+            For each fold, the rows of the table that it held out.
 
         Returns
         -------
@@ -138,7 +138,7 @@ class Curves:
 
         Examples
         --------
-        Of two folds, each is put through the curve of the other:
+        With two folds, the scores of each go through the curve of the other:
 
         >>> scores = np.array([[2.0, -2.0], [1.0, -1.0], [-1.0, 1.0], [-2.0, 2.0]])
         >>> honest = HonestVotes(scores[None], np.array([0, 0, 1, 1]), np.ones(4), np.arange(4))
@@ -159,7 +159,7 @@ class Curves:
         return cls(Calibration.of(method, scores, y, weights), honest.rows, parts, by_part)
 
     def honest_votes(self, scores: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Return votes on some of the rows, each by what was learnt from other parts."""
+        """Return votes on some of the rows, each by the calibration that was fitted on other parts."""
         if not self.by_part:
             return one_hot(scores.argmax(axis=1), scores.shape[1])
         parts = self.parts[np.searchsorted(self.rows, rows)]
@@ -171,7 +171,7 @@ class Curves:
 
 
 def parts_of(held_out: Iterable[np.ndarray], honest: HonestVotes) -> np.ndarray:
-    """Return the part that each row is in: the first fold that holds it out, modulo `MOST_PARTS`.
+    """Return the part of each row: the number of the first fold that holds it out, modulo `MOST_PARTS`.
 
     Examples
     --------
@@ -192,7 +192,7 @@ def parts_of(held_out: Iterable[np.ndarray], honest: HonestVotes) -> np.ndarray:
 
 
 def is_curve(method: str, curve: object) -> bool:
-    """Return whether a value of a file is a curve that maps scores."""
+    """Return whether a value from a file is a valid calibration curve."""
     if not isinstance(curve, np.ndarray) or curve.dtype != np.float64 or curve.ndim != 2:
         return False
     if len(curve) != 2 or curve.shape[1] == 0 or not np.isfinite(curve).all():
@@ -204,9 +204,10 @@ def is_curve(method: str, curve: object) -> bool:
 
 
 def curve_of(method: str, scores: np.ndarray, is_class: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
-    """Fit the curve of one class to the rows whose model knows it.
+    """Fit the curve of one class to the rows whose model knows the class.
 
-    If no model does, it is flat, and as high as the class is frequent: a model of all rows may know it.
+    If no model knows it, the curve is flat at the frequency of the class, since a model that is fitted on all
+    rows may know it.
 
     Examples
     --------
@@ -224,16 +225,17 @@ def curve_of(method: str, scores: np.ndarray, is_class: np.ndarray, weights: np.
 
 
 def rising_curve(scores: np.ndarray, is_class: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Fit the rising curve of least squares, and return its knots (Zadrozny and Elkan 2002)."""
+    """Return the knots of an isotonic regression on the scores (Zadrozny and Elkan 2002)."""
     curve = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
     curve.fit(scores, is_class.astype(np.float64), sample_weight=weights)
     return np.array([curve.X_thresholds_, curve.y_thresholds_])
 
 
 def logistic_curve(scores: np.ndarray, is_class: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Fit slope and intercept of a logistic curve to targets a little off 0 and 1 (Platt 1999).
+    """Fit the slope and intercept of a logistic curve by Newton's method (Platt 1999).
 
-    They are found by Newton's method. A curve that would fall is flat: noise must not turn scores round.
+    The targets are slightly inside of 0 and 1. A falling curve is replaced by a flat one, because noise must
+    not reverse the order of the scores.
 
     Examples
     --------
@@ -259,7 +261,7 @@ def logistic_curve(scores: np.ndarray, is_class: np.ndarray, weights: np.ndarray
         crossed = (places * bend).sum()
         bends = np.array([[(places**2 * bend).sum(), crossed], [crossed, bend.sum()]])
         step = np.linalg.lstsq(bends, np.array([(places * pull).sum(), pull.sum()]))[0]
-        # A step that leads upwards is halved; where none leads downwards, this is the lowest.
+        # Halve the step until it lowers the loss. If no step does, the minimum is reached.
         tried = (curve - 0.5**power * step for power in range(MOST_HALVINGS))
         below = next((each for each in tried if loss(each) < lowest), None)
         if below is None:
@@ -272,7 +274,7 @@ def logistic_curve(scores: np.ndarray, is_class: np.ndarray, weights: np.ndarray
 
 
 def best_temperature(scores: np.ndarray, y: np.ndarray, weights: np.ndarray | None) -> float:
-    """Find what to divide scores by before softmax, for the lowest log loss (Guo et al. 2017)."""
+    """Return the divisor of scores before softmax that has the lowest log loss (Guo et al. 2017)."""
     unit = scores[scores > -np.inf].std() or 1.0
     rows = np.arange(len(y))
 

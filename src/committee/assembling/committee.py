@@ -1,7 +1,7 @@
-"""The one body of all committees: their parameters, members, honest votes and a rule.
+"""The parameters and the fit of committees: members of any kind, honest votes and a rule.
 
-`fit` fits the members (`member_fits`) and makes honest votes of the rows that folds hold out, if the rule
-learns from them; the rule is then fitted. What a committee of one kind adds is its rule.
+`fit` fits the members (`member_fits`) on all rows and, if the rule learns, on folds. The votes on the rows
+that folds hold out are the honest votes, on which the rule is fitted. Subclasses choose the rule.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from committee.parameters import (
 )
 from committee.table.input_types import RandomState
 from committee.task import Classification
-from committee.votes.folds import N_FOLDS, Fold, bags_will_do, split_print
+from committee.votes.folds import N_FOLDS, Fold, can_vote_out_of_bag, split_fingerprint
 from committee.votes.honest_votes import HonestVotes
 from committee.votes.vote_arrays import check_member_weights
 
@@ -53,23 +53,23 @@ RUNNER: Declaration = (
         one_of("serial", "threads", "processes"),
         Constraint("a Runner", lambda value: isinstance(value, running.Runner)),
     ),
-    "Where fits run. It changes nothing but the time.",
+    "Where fits run. The results are the same everywhere.",
 )
 FITS_AT_ONCE: Declaration = (
     N_JOBS[0],
-    "How many fits run at the same time, which changes nothing but the time. None and -1 are as many as "
-    "there are cores (None is one in scikit-learn), -2 is one fewer.",
+    "The number of fits that run at the same time. It does not change the results. None and -1 use all cores "
+    "(None is one in scikit-learn), -2 leaves one core free.",
 )
 VERBOSE: Declaration = (
     either(integer(0), Constraint("a boolean", is_boolean)),
-    "Whether to show how many fits are done.",
+    "Whether to show the number of finished fits.",
 )
-# The rules with a number for each member, and the name of this parameter.
+# Rules that have a parameter with one number for each member, and the name of this parameter.
 GIVEN_FOR_MEMBERS: dict[type[Rule], str] = {FixedRule: "weights", BayesianAveragingRule: "prior"}
 
 
 def is_cv(value: object) -> bool:
-    """Return whether a value can say which rows are held out."""
+    """Return whether a value can specify the rows to hold out."""
     if isinstance(value, str):
         return value == "prefit"
     if is_integer(value):
@@ -78,78 +78,79 @@ def is_cv(value: object) -> bool:
 
 
 def parameter_of(rule: type[Rule], name: str) -> Any:
-    """Declare a parameter of a committee as its rule declares it."""
+    """Declare a parameter of a committee with the declaration of its rule."""
     field, declaration = next(each for each in rule._declarations if each[0].name == name)
     return parameter(field.default, **declaration)
 
 
 @declared
 class CommitteeParameters(BaseEstimator):
-    """The parameters of a committee, members among them, as in `set_params(tree__max_depth=3)`."""
+    """The parameters of a committee and of its members, as in `set_params(tree__max_depth=3)`."""
 
     estimators: list[tuple[str, BaseEstimator]] | None = parameter(
         None,
         Constraint("a list of (name, estimator) pairs, or None"),
-        "The members. None is a linear model, a tree (C4.5 for classes), a linear support vector machine, "
-        "nearest neighbours and a perceptron, which see categories and missing values as `TableEncoder` "
-        "makes them numbers: the five kinds of the CAWPE paper. A classifier that refuses the labels of y "
-        "sees them as the numbers 0, 1, 2 and so on (`NumberedLabels`). Where the rows of a fit are of one "
+        "The members. None uses the five kinds of the CAWPE paper: a linear model, a tree (C4.5 for "
+        "classes), a linear support vector machine, nearest neighbours and a perceptron. All but the tree "
+        "see the table as a matrix of numbers from `TableEncoder`. A classifier that refuses the labels of y "
+        "sees them as the numbers 0, 1, 2 and so on (`NumberedLabels`). If the rows of a fit have a single "
         "class, scikit-learn's `DummyClassifier` votes for it, unless the member is from committee itself.",
         kw_only=False,
     )
     cv: object = parameter(
         5,
         Constraint('an integer >= 2, a splitter, an iterable of (train, test) rows, "prefit" or None', is_cv),
-        "Which rows are held out together, for honest votes. An integer makes so many folds, stratified for "
-        "classes and no more than the largest of them has rows, and keeps `groups` together; repeated folds "
-        "are averaged; rows that no fold holds out, as the first ones in time order, are left out of the fit "
-        'of the rule; a class that a fold lacks gets no votes there. "prefit": the estimators are fitted, '
-        "and vote on the rows that they are given with: these votes are honest only if the members have not "
-        "learnt from these rows; a committee that is cloned needs them in `FrozenEstimator`. None: no honest "
-        "votes, unless the rule learns from them; then 5 folds.",
+        "The split for honest votes. An integer is the number of folds, but there are at most as many as the "
+        "largest class has rows. These folds are stratified for classes and keep `groups` together. Votes "
+        "from repeated folds are averaged. Rows that no fold holds out, such as the first ones of a time "
+        "series, are not used to fit the rule. A class gets no votes in a fold that is trained without it. "
+        '"prefit": the estimators are already fitted, and vote on the rows that are passed to `fit`. These '
+        "votes are honest only if the members were not fitted on these rows. Wrap the members in "
+        "`FrozenEstimator` if the committee is cloned. None: no honest votes, or 5 folds if the rule learns "
+        "from honest votes.",
     )
     refit: bool = parameter(
         True,
         boolean,
-        "Whether members are fitted on all rows after the folds. If not, the models of the folds stay, and a "
-        "member's vote is the mean of theirs.",
+        "Whether to fit members on all rows after the folds. If False, the models of the folds are kept, and "
+        "the vote of a member is the mean of their votes.",
     )
     out_of_bag: bool = parameter(
         True,
         boolean,
-        "Whether forests and bagging of ours with `bootstrap=True` vote out of bag, in their one fit, "
-        "instead of being cross-validated. That is so where `cv` is an integer and there are no groups; "
-        "bagging must have the rule mean or majority.",
+        "Whether committee's own forests and bagging with `bootstrap=True` vote out of bag, in a single fit, "
+        "instead of being cross-validated. This needs an integer `cv` and no groups. Bagging must have the "
+        "rule mean or majority.",
     )
     columns: Mapping[str, Sequence[str | int]] | None = parameter(
         None,
         Constraint("a dict from names of members to lists of columns, or None"),
-        "Which columns members see, by name or position. Members that are not named see all.",
+        "The columns that each member sees, by name or position. Other members see all columns.",
     )
     calibrate: str | None = parameter(
         None,
         Constraint('"isotonic", "sigmoid", "temperature" or None', one_of(None, *METHODS)),
-        "How a member that has a `decision_function` and no `predict_proba` gets probabilities: by a curve "
-        "that is fitted on its honest scores, so `cv` must ask for honest votes. These themselves are "
-        "calibrated by curves of the other folds, so that none of them knows the answer. Scores of pairs of "
-        'classes, as those of SVC(decision_function_shape="ovo"), are left aside: the class that is '
-        "predicted has the score 1, the others 0. With None it casts crisp votes, as members with neither "
-        "do; the machine among the members of `estimators=None` is calibrated by a sigmoid wherever there "
-        "are honest votes.",
+        "How to turn the scores of a member into probabilities if it has a `decision_function` and no "
+        "`predict_proba`. A curve is fitted on its honest scores, so `cv` must produce honest votes. The "
+        "honest scores of a fold are calibrated by a curve of the other folds, so no curve has seen the "
+        'answer. Scores of pairs of classes, such as those of SVC(decision_function_shape="ovo"), are not '
+        "used: the predicted class has the score 1, the others 0. With None, the member casts crisp votes, "
+        "like members with neither method. The support vector machine of `estimators=None` is calibrated by "
+        "a sigmoid whenever there are honest votes.",
     )
     on_error: str = parameter(
         "raise",
         one_of("raise", "drop"),
-        'What happens when the fit of a member fails or, with "prefit", its vote: an error, or the member is '
-        "dropped with a warning, and with it its weight or prior. Both name the member and the fold.",
+        'What to do if the fit of a member fails or, with "prefit", its vote: raise an error, or drop the '
+        "member and its weight or prior with a warning. Both name the member and the fold.",
     )
     runner: str | running.Runner = parameter("threads", *RUNNER)
     n_jobs: int | None = parameter(None, *FITS_AT_ONCE)
     random_state: RandomState = parameter(
         None,
         RANDOM_STATE,
-        "Draws every `random_state` of members, rule and the splitter `cv` that is None. An integer makes "
-        "fits repeatable.",
+        "Draws the `random_state` of members, of the rule and of the splitter `cv` where it is None. An "
+        "integer makes fits repeatable.",
     )
     verbose: int = parameter(0, *VERBOSE)
 
@@ -159,7 +160,7 @@ class CommitteeParameters(BaseEstimator):
         Parameters
         ----------
         deep : bool, default=True
-            Whether to look into the members.
+            Whether to include the parameters of the members.
 
         Returns
         -------
@@ -174,7 +175,7 @@ class CommitteeParameters(BaseEstimator):
         return found
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters, members by their names, and parameters of members.
+        """Set parameters, members by name, and parameters of members.
 
         Parameters
         ----------
@@ -196,7 +197,7 @@ class CommitteeParameters(BaseEstimator):
         return self
 
     def _pairs(self) -> list[tuple[str, BaseEstimator]]:
-        """Return the members that can be set by name: those that are not named like a parameter."""
+        """Return the members that can be set by name, which must not be the name of a parameter."""
         given = self.estimators if isinstance(self.estimators, list | tuple) else []
         return [
             (pair[0], pair[1])
@@ -211,7 +212,7 @@ class CommitteeParameters(BaseEstimator):
 
 @declared
 class Committee(CommitteeParameters, Assembled):
-    """Members of any kind, and a rule that decides by their votes."""
+    """A committee of members of any kind and a rule that combines their votes."""
 
     def _fit_committee(
         self, read: Callable[[], TrainingSet], new_calls: Callable[[str, int], TaskCalls | None]
@@ -253,34 +254,34 @@ class Committee(CommitteeParameters, Assembled):
         return calls
 
     def _check_names(self, members: list[Member]) -> None:
-        """Raise for a member that is named like a parameter, and so could not be set by its name."""
+        """Raise if a member has the name of a parameter, because it could not be set by its name."""
         for member in members:
             if self._is_parameter(member.name):
                 raise ValueError(
-                    f"A member is named {member.name!r}, and so is a parameter of {type(self).__name__}. "
-                    "Give the member another name."
+                    f"A member is named {member.name!r}, like a parameter of {type(self).__name__}. Give the "
+                    "member another name."
                 )
 
     def _new_rule(self) -> Rule:
-        """Make the rule of this committee, not fitted."""
+        """Return the unfitted rule of this committee."""
         raise NotImplementedError
 
     def _calibration(self) -> str | None:
-        """Return the method of calibration; members by default are calibrated as in the CAWPE paper."""
+        """Return the method of calibration. The default members are calibrated as in the CAWPE paper."""
         return CALIBRATION if self.estimators is None and self.calibrate is None else self.calibrate
 
     def _check_calibrate(self, rule: Rule, training: TrainingSet) -> None:
-        """Raise if scores are to be calibrated, and there is nothing to do it by."""
+        """Raise if `calibrate` is set for a regression or without honest votes."""
         if self.calibrate is None:
             return
         if not training.are_classes:
             raise ValueError(
-                f"calibrate={self.calibrate!r} makes probabilities, and numbers need none. Set it to None."
+                f"calibrate={self.calibrate!r} is for classes, and the task is a regression. Set it to None."
             )
         if self.cv is None and not rule.needs_fit:
             raise ValueError(
-                f"calibrate={self.calibrate!r} learns from honest votes, and there are none with cv=None. "
-                "Set cv=5, or calibrate=None."
+                f"calibrate={self.calibrate!r} needs honest votes, and cv=None makes none. Set cv=5, or "
+                "calibrate=None."
             )
 
     def _folds(self, training: TrainingSet, rule: Rule, rng: np.random.Generator) -> list[Fold]:
@@ -289,7 +290,7 @@ class Committee(CommitteeParameters, Assembled):
 
     def _plan(self, training: TrainingSet, folds: list[Fold]) -> Plan:
         cv = N_FOLDS if self.cv is None else self.cv
-        uses_bags = bool(self.out_of_bag) and bags_will_do(cv, training.groups)
+        uses_bags = bool(self.out_of_bag) and can_vote_out_of_bag(cv, training.groups)
         return Plan(folds, bool(self.refit), uses_bags, as_scores=self._calibration() is not None)
 
     def _fit_members(
@@ -316,40 +317,40 @@ class Committee(CommitteeParameters, Assembled):
 
 
 def for_fitted(rule: Rule, members: list[Member], fitted: list[MemberFit]) -> Rule:
-    """Give a rule the weights or priors of those members alone that were fitted."""
+    """Restrict the weights or priors of a rule to the members that were fitted."""
     names = [each.name for each in members]
     return for_places(rule, len(members), [names.index(each.member.name) for each in fitted])
 
 
 def for_places(rule: Rule, n_members: int, places: list[int]) -> Rule:
-    """Give a rule the weights or priors of the members at some places alone."""
+    """Restrict the weights or priors of a rule to the members at some places."""
     if len(places) == n_members:
         return rule
     inner = rule
     while isinstance(inner, AdjustedRule) and isinstance(inner.rule, Rule):
         inner = inner.rule
     for kind, name in GIVEN_FOR_MEMBERS.items():
-        told = getattr(inner, name) if isinstance(inner, kind) else None
-        if told is not None:
-            staying = check_member_weights(told, n_members, name)[places]
+        given = getattr(inner, name) if isinstance(inner, kind) else None
+        if given is not None:
+            staying = check_member_weights(given, n_members, name)[places]
             inner.set_params(**{name: check_member_weights(staying, len(places), name)})
     return rule
 
 
 def honest_of(fitted: list[MemberFit], training: TrainingSet, folds: list[Fold]) -> HonestVotes | None:
-    """Return the honest votes of members that were fitted in folds, in bags or elsewhere."""
+    """Return the honest votes of fitted members, or None if there are none."""
     if not training.is_open or not all(each.held_out for each in fitted):
         return None
     cast = [each.held_out for each in fitted]
     honest = HonestVotes.of_models(cast, training.task, training.y, training.weights, training.groups)
-    split = split_print(folds, training.groups) if folds else ""
+    split = split_fingerprint(folds, training.groups) if folds else ""
     return replace(honest, table=training.table, split=split)
 
 
 def calibrate(
     method: str | None, fitted: list[MemberFit], honest: HonestVotes | None
 ) -> list[Calibration | None]:
-    """Calibrate each member that votes by scores; its honest scores become honest votes."""
+    """Calibrate each member that votes by scores, and replace its honest scores by votes."""
     found: list[Calibration | None] = [None] * len(fitted)
     if honest is None or method is None or honest.votes.shape[2] == 1:
         return found

@@ -1,7 +1,7 @@
-"""The leaderboard: how well every member and every rule does on honest votes.
+"""The leaderboard: scores of members and rules on honest votes.
 
-In: honest votes with their answers. Out: standings, the best first. A rule that learns is cross-validated on
-the honest votes: it decides on rows that neither it nor the members have learnt from.
+In: honest votes and the true answers. Out: standings, the best first. A rule that learns is cross-validated
+on the honest votes, so that neither the rule nor the members were fitted on the rows it is scored on.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from committee.votes.honest_votes import HonestVotes
 
 @dataclass(frozen=True)
 class Standing:
-    """A place on the leaderboard.
+    """A line of the leaderboard.
 
     Parameters
     ----------
@@ -43,13 +43,13 @@ class Standing:
 
 
 class Leaderboard(Sequence[Standing]):
-    """Standings, the best first. Printed, they are a table, in which losses are positive.
+    """Standings, the best first. They are printed as a table, which shows losses as positive numbers.
 
     Parameters
     ----------
     standings : iterable of Standing
     scoring : str
-        The metric of the scores, by scikit-learn's name.
+        The scikit-learn name of the metric.
 
     Examples
     --------
@@ -85,20 +85,20 @@ def leaderboard_of(
     random_state: RandomState,
     own: Rule | None = None,
 ) -> Leaderboard:
-    """Judge members and rules.
+    """Score members and rules.
 
     Parameters
     ----------
     honest : HonestVotes
-        With X, if rules that look at the rows are to be judged.
+        With X, if rules that look at the rows should be scored.
     names : list of str
-        Of the members.
+        The names of the members.
     rules : iterable of rules, or None
-        None is the committee's own rule and every named rule that can decide here.
+        None is the rule of the committee and every named rule that suits the task.
     scoring : str, scorer, callable or None
-        As for `score`. None is accuracy, or R2.
+        A metric, as for `score`. None is accuracy, or R2.
     random_state : int, RandomState or None
-        Draws every `random_state` of rules that is None.
+        Draws the `random_state` of rules where it is None.
     own : Rule or None, default=None
         The rule of the committee, if there is one.
 
@@ -127,7 +127,7 @@ def leaderboard_of(
         if own is not None and (has_X or not own._looks_at_X()):
             wanted.append(("committee", name_of(own), clone(own)))
         wanted += [("rule", name, rule) for name, rule in usable_rules(task, has_X)]
-    # What rules solve is small, and threads would only wait for each other.
+    # The linear systems of rules are small, so several threads would only wait for each other.
     with one_blas_thread():
         for kind, title, given in wanted:
             decision = honest_decision(seeded(as_rule(given), generator_of(random_state)), honest)
@@ -136,7 +136,7 @@ def leaderboard_of(
 
 
 def usable_rules(task: str, has_X: bool) -> list[tuple[str, Rule]]:
-    """Return the named rules that can decide here: those for the task that need no rows if there are none."""
+    """Return the named rules for the task, without rules that need the rows if there is no X."""
     return [
         (name, rule)
         for name, rule in ((name, as_rule(name)) for name in rule_names())
@@ -145,7 +145,7 @@ def usable_rules(task: str, has_X: bool) -> list[tuple[str, Rule]]:
 
 
 def decides(rule: Rule) -> bool:
-    """Return whether a fixed rule can decide on numbers; a trained one says so in its tasks."""
+    """Return whether a rule can combine numbers. Rules that need a fit declare this in their tasks."""
     if rule.needs_fit:
         return True
     try:
@@ -156,14 +156,14 @@ def decides(rule: Rule) -> bool:
 
 
 def honest_decision(rule: Rule, honest: HonestVotes) -> np.ndarray:
-    """Return the decision of a rule on each row, by a fit on other rows if it learns."""
+    """Return the decision of a rule on each row. A rule that learns is fitted on other rows."""
     if not rule.needs_fit:
         return rule.combine(honest.votes)
     folds = honest.folds()
     if not folds:
         raise nothing_to_hold_out(honest.groups, honest.weights, honest.are_classes)
     decision = honest.decide_out_of_fold(partial(clone, rule), folds)
-    # Rows of weight 0 are in no fold, and their decision does not count.
+    # Rows of weight 0 are in no fold. Their decision has no influence on the score.
     decision[honest.weights == 0] = 0.0
     return decision
 

@@ -1,8 +1,7 @@
-"""Members are fitted, on all rows and on folds: each fit is a task of a runner.
+"""Fit members on all rows and on folds, each fit as a task of a runner.
 
-In: members, the table and folds. Out: for each member its models and, if there are folds, its votes on the
-rows that they hold out. A member that grows on bootstrap samples votes out of bag instead, in the fit on all
-rows.
+In: members, the training set and folds. Out: the models of each member and, if there are folds, its votes on
+the held-out rows. Members with bootstrap samples vote out of bag instead, in a single fit on all rows.
 """
 
 from __future__ import annotations
@@ -37,31 +36,31 @@ from committee.task import Classification
 from committee.votes.folds import Fold
 from committee.votes.vote_arrays import dtype_of
 
-# A table with this many values is not copied for each fold if that can be avoided.
+# Tables with at least this many values are not copied for each fold if that can be avoided.
 MANY_VALUES = 2**22
-# A model if it is kept, and the rows that it has not seen with its votes on them, if there are any.
+# The model (None unless it is kept), the rows that it was not fitted on, and its votes on them.
 HeldOut = tuple[BaseEstimator | None, np.ndarray, np.ndarray]
 Fit = HeldOut | tuple[BaseEstimator, None, None]
 NOT_FITTED = (
-    'This %(name)s is not fitted, as cv="prefit" wants members. Copies that clone or a cross-validation '
-    "makes are not: pass sklearn.frozen.FrozenEstimator(member), which stays fitted."
+    'This %(name)s is not fitted, but cv="prefit" needs fitted members. clone and cross-validation make '
+    "unfitted copies of them: pass sklearn.frozen.FrozenEstimator(member), which stays fitted."
 )
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """How members are fitted.
+    """The settings of the fits.
 
     Parameters
     ----------
     folds : list of (ndarray, ndarray)
-        Empty if no votes are wanted on the training rows.
+        Empty if no honest votes are needed.
     refit : bool
-        Whether there is a model of all rows. If not, the models of the folds stay.
+        Whether to fit a model on all rows. If False, the models of the folds are kept.
     uses_bags : bool
-        Whether out-of-bag votes will do.
+        Whether members may vote out of bag instead of in folds.
     as_scores : bool
-        Whether members without probabilities vote by scores, to be calibrated.
+        Whether members without probabilities return scores for calibration.
     """
 
     folds: list[Fold]
@@ -71,21 +70,21 @@ class Plan:
 
     @property
     def what(self) -> str:
-        """What is done: a fold of a member, or a member."""
+        """The unit of progress: a fold or a member."""
         return "fold" if self.folds else "member"
 
 
 @dataclass(frozen=True, eq=False)
 class MemberFit:
-    """A member that is fitted.
+    """The fits of a member.
 
     Parameters
     ----------
     member : Member
     models : list of estimators
-        One of all rows, or one of each fold, whose mean vote counts.
+        One model that was fitted on all rows, or one for each fold, whose votes are averaged.
     held_out : list of (ndarray, ndarray)
-        Rows, and the votes on them; a row may be there several times.
+        Held-out rows and the votes on them. A row can occur several times.
     """
 
     member: Member
@@ -112,12 +111,12 @@ def fit_members(
     run : Runner
     on_error : {"raise", "drop"}
     report : callable
-        Called after every fit, with the number of those that are done.
+        Called after every fit with the number of finished fits.
 
     Returns
     -------
     list of MemberFit
-        In the order of the members, without those that were dropped.
+        The fits in the order of the members, without dropped members.
     """
     shared = run.put(training)
     tasks = {}
@@ -150,24 +149,24 @@ def carry_out(
     report: Callable[[int], object],
     keep: Callable[[Task], object] | None = None,
 ) -> dict[int, BaseException]:
-    """Wait for all fits.
+    """Wait for all fits, and collect failures.
 
     Parameters
     ----------
     tasks : dict of Task to int
-        Each with the place of its member.
+        Each task with the position of its member.
     run : Runner
     on_error : {"raise", "drop"}
     report : callable
-        Called after every fit, with the number of those that are done.
+        Called after every fit with the number of finished fits.
     keep : callable, default=None
-        Called with every task that succeeds, when it has ended.
+        Called with every task that succeeds as soon as it ends.
 
     Returns
     -------
     dict of int to exception
-        The first failure of each member that failed, in the order of the tasks and not of their ends, so that
-        every run reports the same.
+        The first failure of each failed member. Failures are in the order of the tasks, so that every run
+        reports the same.
     """
     try:
         for n_done, task in enumerate(run.as_completed(tasks), start=1):
@@ -189,14 +188,14 @@ def carry_out(
 
 
 def n_fits(members: list[Member], training: TrainingSet, plan: Plan) -> int:
-    """Count the fits."""
+    """Return the number of fits."""
     return sum(1 for member in members for _ in fits_of(member, training, plan))
 
 
 def fits_of(
     member: Member, training: TrainingSet, plan: Plan
 ) -> Iterator[tuple[str, Callable[..., Fit], tuple[object, ...]]]:
-    """Yield the fits of one member: a name, a function and its last arguments."""
+    """Yield each fit of a member as a name, a function and its last arguments."""
     if plan.folds and plan.uses_bags and has_bags(member.estimator):
         yield f"member {member.name!r}, all rows", fit_in_bags, ()
         return
@@ -207,9 +206,9 @@ def fits_of(
 
 
 def has_bags(estimator: BaseEstimator) -> bool:
-    """Return whether an estimator can vote on its training rows by members that have not seen them."""
+    """Return whether an estimator can vote out of bag."""
     if isinstance(estimator, Bagging) and estimator.rule not in ("mean", "majority"):
-        return False  # its rule learns from these votes
+        return False  # The rule is fitted on the out-of-bag votes.
     return isinstance(estimator, Forest | Bagging) and bool(estimator.bootstrap)
 
 
@@ -222,7 +221,7 @@ def fit_fold(
     held_out: np.ndarray,
     keeps: bool,
 ) -> HeldOut:
-    """Fit on some rows and vote on others; return the model if it is kept, the others and the votes."""
+    """Fit on some rows and vote on others. Return the model if it is kept, the other rows and the votes."""
     X = take_columns(training.X, columns)
     model = fitted(estimator, training, X, train)
     dtype, as_scores = dtype_of(training.task), as_scores and gives_scores(estimator)
@@ -241,7 +240,7 @@ def cast_ballot(
     train: np.ndarray | None,
     held_out: np.ndarray | None,
 ) -> Ballot:
-    """Fit a member, and let the model vote on the rows that it has not seen, and on the test rows."""
+    """Fit a member, and return its votes on held-out rows and on the test rows."""
     training, X_test = shared
     estimator, columns = member.estimator, member.columns
     if train is None or held_out is None:
@@ -257,7 +256,7 @@ def cast_ballot(
 
 
 def blocks_of(rows: np.ndarray, n_columns: int) -> list[np.ndarray]:
-    """Rows in pieces, so that a copy of each has no more than `MANY_VALUES`, or is one row.
+    """Split rows into blocks, so that a copy of each has at most `MANY_VALUES` values or one row.
 
     Examples
     --------
@@ -271,7 +270,7 @@ def blocks_of(rows: np.ndarray, n_columns: int) -> list[np.ndarray]:
 def fit_all(
     training: TrainingSet, estimator: BaseEstimator, columns: list[int] | None, as_scores: bool
 ) -> Fit:
-    """Fit on all rows; return the model, and no votes."""
+    """Fit on all rows. Return the model without votes."""
     X = take_columns(training.X, columns)
     return fitted(estimator, training, X, training.rows), None, None
 
@@ -279,12 +278,12 @@ def fit_all(
 def fit_in_bags(
     training: TrainingSet, estimator: BaseEstimator, columns: list[int] | None, as_scores: bool
 ) -> HeldOut:
-    """Fit on all rows; return the model, the rows that some tree has not seen, and the votes on them."""
+    """Fit on all rows. Return the model, the rows outside of at least one bag, and the votes on them."""
     X = take_columns(training.X, columns)
     rows = training.rows
     with warnings.catch_warnings():
-        # Rows that all trees have seen are left out of what the rule learns from.
-        warnings.filterwarnings("ignore", "Every (tree|member) has seen every row", UserWarning)
+        # Rows without out-of-bag votes are not used to fit the rule, so a warning about them is not needed.
+        warnings.filterwarnings("ignore", "Every bag contains every row", UserWarning)
         model = fitted(clone(estimator).set_params(oob_score=True), training, X, rows)
     if isinstance(training.task, Classification):
         votes = np.zeros((len(rows), training.task.n_outputs))
@@ -296,9 +295,9 @@ def fit_in_bags(
 
 
 def fitted(estimator: BaseEstimator, training: TrainingSet, X: TableLike, rows: np.ndarray) -> BaseEstimator:
-    """Fit a clone of an estimator on some rows."""
+    """Return a clone of an estimator that is fitted on some rows."""
     answers, weights, groups = training.answers, training.weights, training.groups
-    # To count them is not enough: rows that were drawn may be many, and not all.
+    # The number of rows is not enough, because rows drawn with replacement need not be all rows.
     if not np.array_equal(rows, np.arange(training.n_rows)):
         X, answers = rows_for(estimator, X, rows), answers[rows]
         weights, groups = (None if each is None else each[rows] for each in (weights, groups))
@@ -308,7 +307,7 @@ def fitted(estimator: BaseEstimator, training: TrainingSet, X: TableLike, rows: 
 def rows_for(estimator: BaseEstimator, X: Any, rows: np.ndarray) -> TableLike:
     """Take some rows of a table for a fit.
 
-    They are a copy, or share the memory of a large table if the estimator reads it column by column.
+    The rows of a large table are not copied if the estimator reads it column by column.
     """
     if X.shape[0] * X.shape[1] >= MANY_VALUES and reads_columns(estimator):
         source = open_source(X)
@@ -318,18 +317,18 @@ def rows_for(estimator: BaseEstimator, X: Any, rows: np.ndarray) -> TableLike:
 
 
 def reads_columns(estimator: BaseEstimator) -> bool:
-    """Return whether the fit of an estimator reads a table column by column."""
+    """Return whether an estimator reads a table column by column in its fit."""
     if isinstance(estimator, Pipeline):
         return isinstance(estimator.steps[0][1], TableEncoder)
     if isinstance(estimator, Forest):
-        return estimator.rule in ("mean", "majority")  # others may look at rows
+        return estimator.rule in ("mean", "majority")  # Other rules may look at the rows.
     return isinstance(estimator, Rounds | Network)
 
 
 def take_prefit(
     members: list[Member], training: TrainingSet, as_scores: bool, *, on_error: str
 ) -> list[MemberFit]:
-    """Let members that are fitted vote on the rows that are given."""
+    """Return the votes of fitted members on the training rows."""
     fitted: list[MemberFit] = []
     failures: dict[int, BaseException] = {}
     for place, member in enumerate(members):
@@ -344,13 +343,13 @@ def take_prefit(
 
 
 def take_fitted(member: Member, training: TrainingSet, as_scores: bool) -> MemberFit:
-    """Let a member that is fitted vote on the rows that are given."""
+    """Return the votes of a fitted member on the training rows."""
     X = take_columns(training.X, member.columns)
     with naming(f"Member {member.name!r}", "vote"):
         check_is_fitted(member.estimator, msg=NOT_FITTED)
         n_columns = getattr(member.estimator, "n_features_in_", X.shape[1])
         if n_columns != X.shape[1]:
-            raise ValueError(f"It was fitted on {n_columns} columns, and sees {X.shape[1]}.")
+            raise ValueError(f"It was fitted on {n_columns} columns, but X has {X.shape[1]}.")
         rows = training.rows
         as_scores = as_scores and gives_scores(member.estimator)
         votes = votes_of(member.estimator, take_rows(X, rows), training.task, as_scores=as_scores)
@@ -358,7 +357,7 @@ def take_fitted(member: Member, training: TrainingSet, as_scores: bool) -> Membe
 
 
 def warn_of_dropped(members: list[Member], failures: dict[int, BaseException]) -> None:
-    """Warn of the members that failed; raise if none is left."""
+    """Warn about each failed member. Raise if all members failed."""
     for place in sorted(failures):
         if len(failures) == len(members):
             raise ValueError(f"Every member failed. The first: {failures[place]}") from failures[place]

@@ -1,6 +1,7 @@
-"""The members of a committee: named estimators, the columns that each sees, and the kinds of the CAWPE paper.
+"""The members of a committee: named estimators and the columns that they see.
 
-In: what the user passes as `estimators` and `columns`. Out: a list of `Member`, before the fit.
+In: the parameters `estimators` and `columns`. Out: a list of unfitted `Member`s, by default those of the
+CAWPE paper.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from committee.assembling.calibration import Calibration
 from committee.learners import C45Classifier, DecisionTreeRegressor
 from committee.members.member_tasks import naming
-from committee.members.member_view import asked
+from committee.members.member_view import voting_model
 from committee.members.member_votes import Task, votes_of
 from committee.members.seeds import seeded
 from committee.members.table_encoder import new_encoder
@@ -32,15 +33,15 @@ from committee.votes.vote_arrays import folded_scores
 
 @dataclass(frozen=True, eq=False)
 class Member:
-    """A member of a committee, before the fit.
+    """A member of a committee before the fit.
 
     Parameters
     ----------
     name : str
     estimator : estimator
-        Not fitted, unless members come fitted; cloned for every fit.
+        It is cloned for every fit. It is fitted only with cv="prefit".
     columns : list of int, or None
-        The positions of the columns that it sees; None for all.
+        The positions of the columns that the member sees. None means all.
     """
 
     name: str
@@ -56,11 +57,11 @@ class FittedMember:
     ----------
     name : str
     models : list of estimators
-        One that has learnt from all rows, or one for each fold, whose mean vote counts.
+        One model that was fitted on all rows, or one for each fold, whose votes are averaged.
     columns : list of int, or None
-        The columns that they see; None for all.
+        The positions of the columns that the models see. None means all.
     calibration : Calibration or None
-        What makes votes of scores.
+        It turns scores into votes.
     """
 
     name: str
@@ -70,7 +71,7 @@ class FittedMember:
 
     @property
     def learner(self) -> BaseEstimator:
-        """A model whose clone learns as the member does, so not one that stands for a fold of one class."""
+        """A model of the member's own kind, not the constant for a fold of one class."""
         return next((each for each in self.models if not isinstance(each, DummyClassifier)), self.models[0])
 
     def votes(self, source: Source, task: Task) -> np.ndarray:
@@ -78,25 +79,25 @@ class FittedMember:
         return self.votes_by_fold(source, task, 1)[0]
 
     def votes_by_fold(self, source: Source, task: Task, n_folds: int) -> list[np.ndarray]:
-        """Return the votes of each fold's models; models are in the order of the folds, again and again."""
+        """Return the votes of the models of each fold. Models cycle through the folds in order."""
         seen = source if self.columns is None else source.select(self.columns)
         as_scores = self.calibration is not None
         with naming(f"Member {self.name!r}", "vote"):
-            each = [votes_of(*asked(model, seen), task, as_scores=as_scores) for model in self.models]
+            each = [votes_of(*voting_model(model, seen), task, as_scores=as_scores) for model in self.models]
         if self.calibration is None:
             return folded(each, n_folds)
         return [self.calibration.votes(scores) for scores in folded_scores(each, n_folds)]
 
 
 def seeded_by_name(member: Member, random_state: int) -> Member:
-    """Draw the seeds of a member by its name, so that they do not depend on who else is asked."""
+    """Draw the seeds of a member from its name, so that they do not depend on other members."""
     words = np.frombuffer(hashlib.sha256(member.name.encode()).digest(), dtype="<u4")
     rng = np.random.default_rng([random_state, *map(int, words)])
     return replace(member, estimator=seeded(member.estimator, rng))
 
 
 def members_of(estimators: object, columns: object, schema: Schema, is_class_task: bool) -> list[Member]:
-    """Check the members of a committee, and which columns each of them sees.
+    """Check the members of a committee and their columns.
 
     Examples
     --------
@@ -104,7 +105,7 @@ def members_of(estimators: object, columns: object, schema: Schema, is_class_tas
     >>> from committee.table import read
     >>> members_of([("a", RidgeCV()), ("a", RidgeCV())], None, read([[1.0]]).schema, is_class_task=False)
     Traceback (most recent call last):
-    ValueError: Two members are named 'a'. Give each a name of its own.
+    ValueError: Two members are named 'a'. Give each a different name.
     """
     pairs = default_members(is_class_task) if estimators is None else check_pairs(estimators)
     for name, estimator in pairs:
@@ -118,8 +119,7 @@ def members_of(estimators: object, columns: object, schema: Schema, is_class_tas
     unknown = [name for name in columns if name not in dict(pairs)]
     if unknown:
         raise ValueError(
-            f"columns names the member {unknown[0]!r}, which is none. There are "
-            f"{[name for name, _ in pairs]}."
+            f"columns has the unknown member {unknown[0]!r}. The members are {[name for name, _ in pairs]}."
         )
     return [
         Member(name, estimator, positions_of(columns[name], schema, name) if name in columns else None)
@@ -141,18 +141,18 @@ def check_pairs(estimators: object) -> list[tuple[str, BaseEstimator]]:
     names = [name for name, _ in estimators]
     for name in names:
         if names.count(name) > 1:
-            raise ValueError(f"Two members are named {name!r}. Give each a name of its own.")
+            raise ValueError(f"Two members are named {name!r}. Give each a different name.")
         if not name or "__" in name:
             raise ValueError(f"The name of a member must be text without '__'. Got {name!r}.")
     return [(name, estimator) for name, estimator in estimators]
 
 
 def check_kind(name: str, estimator: BaseEstimator, is_class_task: bool) -> None:
-    """Raise for a regressor among classifiers, or the other way round."""
+    """Raise if a member is a regressor in a classification, or the reverse."""
     wrong, wanted = (is_regressor, "classifier") if is_class_task else (is_classifier, "regressor")
     if not hasattr(estimator, "__sklearn_tags__"):
         raise ValueError(
-            f"Member {name!r} is a {type(estimator).__name__}, which is no estimator of scikit-learn's. Let "
+            f"Member {name!r} is a {type(estimator).__name__}, which is not a scikit-learn estimator. Let "
             "its class inherit from sklearn.base.BaseEstimator."
         )
     if wrong(estimator):
@@ -160,11 +160,11 @@ def check_kind(name: str, estimator: BaseEstimator, is_class_task: bool) -> None
 
 
 def default_members(is_class_task: bool) -> list[tuple[str, BaseEstimator]]:
-    """Make the members of the CAWPE paper, or similar ones for numbers.
+    """Return the members of the CAWPE paper, or similar ones for a regression.
 
     They are a linear model, a tree, a linear support vector machine, nearest neighbours and a perceptron with
-    one hidden layer. All but the tree see the table as `TableEncoder` makes it a matrix, and those whose
-    penalties would depend on the unit of y see it scaled.
+    one hidden layer. All but the tree see the table as a matrix from `TableEncoder`. Regressors whose
+    penalties depend on the unit of y see y scaled.
     """
     c45: Any = C45Classifier
     tree: Any = DecisionTreeRegressor
@@ -191,26 +191,26 @@ def default_members(is_class_task: bool) -> list[tuple[str, BaseEstimator]]:
 
 
 def encoded(estimator: BaseEstimator, **parameters: object) -> Pipeline:
-    """Let an estimator see a table as a matrix of numbers, made by an encoder of some parameters."""
+    """Return a pipeline of a table encoder with some parameters and an estimator."""
     return Pipeline([("encoder", new_encoder(**parameters)), ("model", estimator)])
 
 
 def with_scaled_target(regressor: BaseEstimator) -> BaseEstimator:
-    """Let a regressor see y with mean 0 and standard deviation 1."""
+    """Return a regressor that is fitted on y scaled to mean 0 and standard deviation 1."""
     from sklearn.compose import TransformedTargetRegressor
 
     return TransformedTargetRegressor(regressor, transformer=StandardScaler())
 
 
 def positions_of(wanted: object, schema: Schema, name: str) -> list[int]:
-    """Return the positions of columns that are given by name or position, each once.
+    """Return the positions of columns given by name or position. Raise if a column occurs twice.
 
     Examples
     --------
     >>> from committee.table import read
     >>> positions_of([True, False], read([[1.0, 2.0]]).schema, "tree")
     Traceback (most recent call last):
-    ValueError: columns['tree'] has True, which is no column of X. Give names or positions, from 0 to 1.
+    ValueError: columns['tree'] has True, which is not a column of X. Pass names or positions from 0 to 1.
     """
     if isinstance(wanted, str) or not isinstance(wanted, Iterable):
         raise ValueError(f"columns[{name!r}] must be a list of columns. Got {wanted!r}.")
@@ -221,13 +221,13 @@ def positions_of(wanted: object, schema: Schema, name: str) -> list[int]:
         elif is_integer(column) and column in range(schema.n_columns):
             positions.append(int(column))
         else:
-            told = column.item() if isinstance(column, np.generic) else column
+            shown = column.item() if isinstance(column, np.generic) else column
             raise ValueError(
-                f"columns[{name!r}] has {told!r}, which is no column of X. Give names or positions, from 0 "
-                f"to {schema.n_columns - 1}."
+                f"columns[{name!r}] has {shown!r}, which is not a column of X. Pass names or positions from "
+                f"0 to {schema.n_columns - 1}."
             )
         if positions[-1] in positions[:-1]:
-            raise ValueError(f"columns[{name!r}] has {column!r}, a column that is there already.")
+            raise ValueError(f"columns[{name!r}] has the column {column!r} twice. Remove one.")
     if not positions:
-        raise ValueError(f"columns[{name!r}] is empty. A member sees at least one column.")
+        raise ValueError(f"columns[{name!r}] is empty. Pass at least one column.")
     return positions

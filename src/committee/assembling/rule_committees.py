@@ -1,7 +1,8 @@
-"""The kinds of committees: each adds its rule to the one body.
+"""Committees, one class for each rule and task.
 
-Voting takes any rule. Averaging weighs members by their posterior or by a power of their accuracy. Selection
-finds who of the members decides: everywhere (greedy), by region, or row by row. Stacking has a meta-learner.
+Voting accepts any rule. Bayesian averaging and CAWPE weight members by their posterior or by a power of their
+accuracy. Selection chooses members for all rows (greedy), by region or row by row. Stacking fits a
+meta-learner.
 """
 
 from __future__ import annotations
@@ -28,21 +29,22 @@ from committee.table.input_types import ArrayLike
 
 @declared
 class Voting(Committee):
-    """A committee with a rule of one's choice."""
+    """A committee with any rule."""
 
     cv: object = None
 
     rule: str | Callable[..., np.ndarray] | Rule = parameter(
         "mean",
         Constraint("the name of a rule, a function of votes or a rule"),
-        'What decides. "mean" is the soft voting of scikit-learn and "majority" its hard voting. A rule that '
-        "learns, such as CAWPERule(), makes members vote on rows that are held out first, as `cv` says.",
+        'The rule that decides. "mean" is the soft voting of scikit-learn and "majority" its hard voting. A '
+        "rule that learns, such as CAWPERule(), is fitted on votes on held-out rows. `cv` specifies the "
+        "split.",
     )
     weights: ArrayLike | None = parameter(
         None,
         Constraint("an array-like of shape (n_members,) or None"),
-        "What the vote of each member counts, for the rules that need no fit. None gives every member the "
-        "same say.",
+        "The weight of each member's vote, for rules that need no fit. None gives every member the same "
+        "weight.",
     )
 
     def _new_rule(self) -> Rule:
@@ -51,8 +53,8 @@ class Voting(Committee):
             return rule
         if not isinstance(rule, FixedRule):
             raise ValueError(
-                f"weights are for rules that need no fit, and {type(rule).__name__} finds its own. "
-                "Set them to None."
+                f"weights are for rules that need no fit, and {type(rule).__name__} finds its own. Set "
+                "weights=None."
             )
         return rule.set_params(weights=self.weights)
 
@@ -60,10 +62,10 @@ class Voting(Committee):
 @saved
 @declared
 class VotingClassifier(Classifies, Voting):
-    """Members of any kind vote on classes, and a rule decides.
+    """Combine the votes of classifiers of any kind by a rule.
 
-    With the rule "mean", this is the soft voting of scikit-learn. There are honest votes, for `leaderboard`
-    and for `recombine` with a rule that learns, if `cv` asks for them or the rule needs them.
+    With the rule "mean", this is the soft voting of scikit-learn. `leaderboard`, and `recombine` with a rule
+    that learns, need honest votes. There are honest votes if `cv` is not None or the rule learns.
 
     Examples
     --------
@@ -88,7 +90,7 @@ class VotingClassifier(Classifies, Voting):
 @saved
 @declared
 class VotingRegressor(Regresses, Voting):
-    """Members of any kind vote with numbers, and a rule decides.
+    """Combine the predictions of regressors of any kind by a rule.
 
     Examples
     --------
@@ -107,8 +109,9 @@ class BayesianAveraging(Committee):
     over: str = parameter(
         "members",
         one_of("members", "mixtures"),
-        "What the posterior is over. With more and more rows, all weight goes to the one best member, but "
-        "need not go to a mixture of one: Bayesian model averaging, and Bayesian model combination.",
+        'The hypotheses of the posterior. "members" is Bayesian model averaging: with many rows, all weight '
+        'goes to the best member. "mixtures" is Bayesian model combination: the weight goes to the best '
+        "mixture, which can contain several members.",
     )
     prior: ArrayLike | None = parameter_of(BayesianAveragingRule, "prior")
 
@@ -116,16 +119,16 @@ class BayesianAveraging(Committee):
         if self.over == "members":
             return BayesianAveragingRule(prior=self.prior)
         if self.prior is not None:
-            raise ValueError('prior is of members. Set over="members", or prior=None.')
+            raise ValueError('prior needs over="members". Set over="members", or prior=None.')
         return BayesianCombinationRule()
 
 
 @saved
 @declared
 class BayesianAveragingClassifier(Classifies, BayesianAveraging):
-    """Weigh members by their posterior probability, given the classes of rows that they have not seen.
+    """Weight classifiers by their posterior probability, given held-out rows.
 
-    A `prior` is of members, and needs over="members".
+    A `prior` needs over="members".
 
     Examples
     --------
@@ -142,9 +145,9 @@ class BayesianAveragingClassifier(Classifies, BayesianAveraging):
 @saved
 @declared
 class BayesianAveragingRegressor(Regresses, BayesianAveraging):
-    """Weigh members by their posterior probability, given the numbers of rows that they have not seen.
+    """Weight regressors by their posterior probability, given held-out rows.
 
-    A `prior` is of members, and needs over="members".
+    A `prior` needs over="members".
 
     Examples
     --------
@@ -161,10 +164,10 @@ class BayesianAveragingRegressor(Regresses, BayesianAveraging):
 @saved
 @declared
 class CAWPEClassifier(Classifies, Committee):
-    """Weigh the members' probabilities by their cross-validated accuracy to the power alpha.
+    """Weight the members' probabilities by their cross-validated accuracy to the power alpha.
 
-    By default the members are of the paper's five kinds, with the settings of scikit-learn and of
-    `C45Classifier` and not those of Weka, in ten folds: eleven fits of each.
+    The default members are the five kinds of the paper with the default settings of scikit-learn and
+    `C45Classifier`, not those of Weka. Each is fitted eleven times: in ten folds and on all rows.
 
     References
     ----------
@@ -183,7 +186,7 @@ class CAWPEClassifier(Classifies, Committee):
     """
 
     cv: object = 10
-    # The paper weighs probabilities, and its support vector machine has none of its own.
+    # The paper weights probabilities, and linear support vector machines have none without calibration.
     calibrate: str | None = "sigmoid"
 
     alpha: float = parameter_of(CAWPERule, "alpha")
@@ -210,7 +213,7 @@ class EnsembleSelection(Committee):
 @saved
 @declared
 class EnsembleSelectionClassifier(Classifies, EnsembleSelection):
-    """Add the member that lowers the loss of the mean vote most, again and again (Caruana et al. 2004).
+    """Add, step by step, the member that most reduces the loss of the mean vote (Caruana et al. 2004).
 
     References
     ----------
@@ -232,7 +235,7 @@ class EnsembleSelectionClassifier(Classifies, EnsembleSelection):
 @saved
 @declared
 class EnsembleSelectionRegressor(Regresses, EnsembleSelection):
-    """Add the member that lowers the error of the mean most, again and again (Caruana et al. 2004).
+    """Add, step by step, the member that most reduces the error of the mean vote (Caruana et al. 2004).
 
     Examples
     --------
@@ -248,7 +251,7 @@ class EnsembleSelectionRegressor(Regresses, EnsembleSelection):
 
 @declared
 class RegionSelection(Committee):
-    """A committee in which each region of the table is left to one member."""
+    """A committee in which one member decides in each region of the feature space."""
 
     partition: str = parameter_of(RegionRule, "partition")
     n_regions: int = parameter_of(RegionRule, "n_regions")
@@ -261,9 +264,9 @@ class RegionSelection(Committee):
 @saved
 @declared
 class RegionSelectionClassifier(Classifies, RegionSelection):
-    """Leave each region of the table to the member that is best there (Kuncheva 2000).
+    """Use the best member in each region of the feature space (Kuncheva 2000).
 
-    The regions are those of the matrix that `TableEncoder` makes of the table.
+    Regions are formed in the matrix from `TableEncoder`.
 
     Examples
     --------
@@ -280,9 +283,9 @@ class RegionSelectionClassifier(Classifies, RegionSelection):
 @saved
 @declared
 class RegionSelectionRegressor(Regresses, RegionSelection):
-    """Leave each region of the table to the member that is best there.
+    """Use the best member in each region of the feature space.
 
-    The regions are those of the matrix that `TableEncoder` makes of the table.
+    Regions are formed in the matrix from `TableEncoder`.
 
     Examples
     --------
@@ -298,7 +301,7 @@ class RegionSelectionRegressor(Regresses, RegionSelection):
 
 @declared
 class DynamicSelection(Committee):
-    """A committee that asks for each row who is competent there."""
+    """A committee that chooses competent members for each row."""
 
     method: str = parameter_of(DynamicRule, "method")
     n_neighbours: int | None = parameter_of(DynamicRule, "n_neighbours")
@@ -310,9 +313,9 @@ class DynamicSelection(Committee):
 @saved
 @declared
 class DynamicSelectionClassifier(Classifies, DynamicSelection):
-    """Let those members decide on a row that are right on the rows near it.
+    """Choose for each row the members that are right on the nearest training rows.
 
-    Rows are near in the matrix that `TableEncoder` makes of the table. See `DynamicRule` for the methods.
+    Neighbours are searched in the matrix from `TableEncoder`. `DynamicRule` describes the methods.
 
     Examples
     --------
@@ -330,9 +333,9 @@ class DynamicSelectionClassifier(Classifies, DynamicSelection):
 @saved
 @declared
 class DynamicSelectionRegressor(Regresses, DynamicSelection):
-    """Let those members decide on a row that err little on the rows near it.
+    """Choose for each row the members with small errors on the nearest training rows.
 
-    Rows are near in the matrix that `TableEncoder` makes of the table. See `DynamicRule` for the methods.
+    Neighbours are searched in the matrix from `TableEncoder`. `DynamicRule` describes the methods.
 
     Examples
     --------
@@ -353,13 +356,13 @@ class Stacking(Committee):
     final_estimator: str | BaseEstimator | None = parameter(
         None,
         Constraint("the name of a meta-learner, an estimator, or None"),
-        "The meta-learner: an estimator, or one that `StackingRule` names (nnls, convex, mlr and others). "
+        "The meta-learner: an estimator, or a name that `StackingRule` knows (nnls, convex, mlr and others). "
         "None is logistic regression for classes and ridge regression for numbers. Another stacking "
-        "committee here makes a second layer: its members see the votes of this one's.",
+        "committee is a second layer, whose members see the votes of the first.",
     )
     stack: str = parameter_of(StackingRule, "votes")
     passthrough: bool = parameter(
-        False, boolean, "Whether the meta-learner sees the table too, as `TableEncoder` makes it a matrix."
+        False, boolean, "Whether the meta-learner also sees the table, as a matrix from `TableEncoder`."
     )
     drop_redundant: bool = parameter_of(StackingRule, "drop_redundant")
 
@@ -375,10 +378,10 @@ class Stacking(Committee):
 @saved
 @declared
 class StackingClassifier(Classifies, Stacking):
-    """Let a meta-learner decide on the members' honest votes for classes (Wolpert 1992).
+    """Fit a meta-learner on the honest votes of classifiers (Wolpert 1992).
 
-    By default it does not see the redundant votes for the first class. scikit-learn leaves them out for two
-    classes only.
+    By default the votes for the first class are dropped, because they are redundant. scikit-learn drops them
+    for two classes only.
 
     Examples
     --------
@@ -390,7 +393,7 @@ class StackingClassifier(Classifies, Stacking):
     >>> StackingClassifier(members).fit(X, y).predict(X[:2])
     array([0, 0])
 
-    Two layers, and weights that sum to one above them:
+    Two layers, whose second combines its members with weights that sum to one:
 
     >>> second = StackingClassifier(members, final_estimator="convex")
     >>> StackingClassifier(members, final_estimator=second).fit(X, y).predict(X[:2])
@@ -401,7 +404,7 @@ class StackingClassifier(Classifies, Stacking):
 @saved
 @declared
 class StackingRegressor(Regresses, Stacking):
-    """Let a meta-learner decide on the members' honest numbers (Wolpert 1992, Breiman 1996).
+    """Fit a meta-learner on the honest predictions of regressors (Wolpert 1992, Breiman 1996).
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""The automatic committee: members of a portfolio, fitted in the time there is, and the rule that suits them.
+"""The automatic committee: members of a portfolio, fitted within limits, and the rule that suits them.
 
-The way of the data: `portfolio` lists the members, `schedule` fits them fold by fold within the `limits`,
-`rule_choice` compares rules on their honest votes, `automatic_committee` puts them together. The estimators
-are imported on first use, so that the command line reads their `automatic_parameters` without what learns.
+`portfolio` lists the members, `schedule` fits them fold by fold within the `limits`, `rule_choice` compares
+rules on their honest votes, and `automatic_committee` combines these steps. The estimators are imported on
+first use, so that the command line can read their `automatic_parameters` without importing learners.
 """
 
 import importlib

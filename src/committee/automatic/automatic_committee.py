@@ -72,7 +72,7 @@ class Repeats(Sequence[list[Fold]]):
     n_folds : int
     training : TrainingSet
     seeds : ndarray of int
-        One for each repeat.
+        The seed of each repeat.
     """
 
     def __init__(self, n_folds: int, training: TrainingSet, seeds: np.ndarray) -> None:
@@ -113,7 +113,7 @@ class Repeats(Sequence[list[Fold]]):
 
 
 def n_folds_of(repeats: Sequence[list[Fold]]) -> int:
-    """Return how often each member is fitted: once if nothing is held out."""
+    """Return the number of fits of each member, which is one if no rows are held out."""
     return max(1, len(repeats) * len(repeats[0]))
 
 
@@ -130,7 +130,7 @@ class AutomaticCommittee(Reducing):
                 f"random_state. Got {self.random_state!r}."
             )
         if self.tune_threshold and self._task_type is not Classification:
-            raise ValueError("tune_threshold is for classes, and numbers have no threshold. Leave it out.")
+            raise ValueError("tune_threshold is for classes, and the task is a regression. Leave it out.")
         clock = Clock(None if self.time_limit is None else float(self.time_limit))
         training = read()
         rng = generator_of(self.random_state)
@@ -171,7 +171,7 @@ class AutomaticCommittee(Reducing):
         return members_of(self.estimators, size, usual)
 
     def _n_models(self, training: TrainingSet) -> int:
-        """Estimate how many models of a member are kept; a splitter counts as the default folds."""
+        """Estimate how many models of a member are kept. A splitter counts as the default folds."""
         n_folds = self._n_folds(training)
         return USUAL_FOLDS if n_folds is None else n_folds * min(self._n_repeats(training), REPEATS_IN_TIME)
 
@@ -225,7 +225,7 @@ class AutomaticCommittee(Reducing):
             what = "groups" if training.groups is not None else "rows"
             few = f"{what} of a class" if training.are_classes else what
             warnings.warn(
-                f"cv={n_folds} is more folds than there are {few}: there are {len(repeats[0])}.",
+                f"cv={n_folds} is more than the number of {few}, so there are {len(repeats[0])} folds.",
                 UserWarning,
                 stacklevel=4,
             )
@@ -243,7 +243,7 @@ class AutomaticCommittee(Reducing):
         return MANY_FOLDS if self.preset != "fast" and len(training.rows) <= few else USUAL_FOLDS
 
     def _n_repeats(self, training: TrainingSet) -> int:
-        """Return how often the rows are split into folds, if there is time."""
+        """Return the number of repeats of the folds, if there is time."""
         if self.time_limit is not None and self.preset != "fast":
             return most_repeats(training)
         n_repeats: int = PRESETS[self.preset][1]
@@ -386,7 +386,7 @@ class CommitteeRegressor(Regresses, AutomaticCommittee):
 
 
 def most_repeats(training: TrainingSet) -> int:
-    """Return how often the rows are split into folds at most."""
+    """Return the maximum number of repeats of the folds."""
     return MANY_REPEATS_IN_TIME if len(training.rows) <= ROWS_TO_REPEAT else REPEATS_IN_TIME
 
 

@@ -33,7 +33,7 @@ Result: TypeAlias = tuple[BaseEstimator, Any, Any]
 SHARE_OF_RULE, LEAST_FOR_RULE = 0.1, 0.5
 # The time to cancel fits that have not ended, in seconds and as a share of the limit; the smaller counts.
 TO_LEAVE, SHARE_TO_LEAVE = 0.6, 0.06
-# The share of the remaining time that one member may take for all its folds.
+# The largest share of the remaining time for all folds of one member.
 SHARE_OF_MEMBER = 0.5
 BYTES_OF_NUMBER = 8
 # For a larger table, one fit at a time uses all cores. A larger model is not pickled to measure its size.
@@ -46,7 +46,7 @@ class Clock:
     Parameters
     ----------
     limit : float or None
-        In seconds; None is no limit.
+        In seconds. None sets no limit.
     now : callable, default=time.monotonic
         Returns the time in seconds.
 

@@ -1,8 +1,8 @@
-"""The portfolio: who may sit in an automatic committee, with which parameters, and in which order.
+"""The portfolio: the possible members of an automatic committee, their parameters and their order.
 
-In: the size of a table and a preset. Out: members. Each next member adds the most to those before it, for the
-time that it takes, over many tables: `benchmarks/portfolio.py` measures that and finds the order. Members of
-scikit-learn see the table as the matrix that `TableEncoder` makes of it.
+In: the size of a table and a preset. Out: members. The order is greedy: each member adds the most to those
+before it, relative to its time, on many tables. `benchmarks/portfolio.py` measures this. Members of
+scikit-learn see the table as the matrix that `TableEncoder` makes.
 """
 
 from __future__ import annotations
@@ -46,27 +46,27 @@ from committee.table import Schema
 
 Make: TypeAlias = "Callable[[Size], BaseEstimator]"
 
-# A category has a column for each of its values, up to this many.
+# The most columns that a category becomes, as `TableEncoder` encodes it.
 MOST_VALUES = 32
 
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """Someone who may sit in a committee.
+    """A possible member of a committee.
 
     Parameters
     ----------
     name : str
     make : callable
-        An estimator, from a `Size`.
+        Makes an estimator for a `Size`.
     tasks : tuple of str
         "classification", "regression".
     most_rows : int
-        It takes too long on tables of more.
+        The largest number of rows. The member takes too long on larger tables.
     most_cells : int
-        Rows times columns of the matrix that it sees.
+        The largest number of rows times columns of the encoded matrix.
     for_amounts : bool
-        It is for numbers that are all above 0.
+        Whether the member needs targets that are all > 0.
     """
 
     name: str
@@ -77,26 +77,26 @@ class Candidate:
     for_amounts: bool = False
 
     def suits(self, size: Size) -> bool:
-        """Whether it is for a task and a table."""
+        """Return whether the member suits the task and the size of a table."""
         is_small = size.n_rows <= self.most_rows and size.n_rows * size.n_encoded <= self.most_cells
         return is_small and size.task in self.tasks and (size.are_amounts or not self.for_amounts)
 
 
 @dataclass(frozen=True)
 class Size:
-    """What is known of a table before anybody has seen it.
+    """The task and the size of a table.
 
     Parameters
     ----------
     task : {"classification", "regression"}
     n_rows : int
     n_encoded : int
-        The columns of the matrix that `TableEncoder` makes of it.
+        The number of columns of the matrix from `TableEncoder`.
     n_outputs : int
     n_columns : int, default=0
-        Its own columns; 0 if they are those of the matrix.
+        The number of columns of the table; 0 if it is a matrix.
     are_amounts : bool, default=False
-        Whether y is numbers that are all above 0.
+        Whether the targets are numbers that are all > 0.
     """
 
     task: str
@@ -108,7 +108,7 @@ class Size:
 
     @classmethod
     def of(cls, training: TrainingSet) -> Size:
-        """The size of a table with its y."""
+        """Return the size of a training set."""
         task = "classification" if training.are_classes else "regression"
         width, n_columns = encoded_width(training.schema), training.schema.n_columns
         are_amounts = not training.are_classes and bool((training.y[training.rows] > 0).all())
@@ -116,12 +116,12 @@ class Size:
 
     @property
     def are_classes(self) -> bool:
-        """Whether the task is to find classes."""
+        """Whether the task is classification."""
         return self.task == "classification"
 
 
 def encoded_width(schema: Schema) -> int:
-    """The columns of the matrix that `TableEncoder` makes of a table, at most."""
+    """Return the largest number of columns that `TableEncoder` makes of a table."""
     categories = np.minimum(schema.n_categories[schema.is_category], MOST_VALUES)
     return max(1, int(categories.sum()) + int((~schema.is_category).sum()))
 
@@ -131,17 +131,17 @@ def either(
     regressor: Callable[..., BaseEstimator] | None = None,
     **parameters: object,
 ) -> Make:
-    """Make a classifier, or a regressor where the task is numbers, with some parameters."""
+    """Make a classifier, or a regressor if the task is regression, with some parameters."""
     return lambda size: (classifier if size.are_classes or regressor is None else regressor)(**parameters)
 
 
 def on_matrix(make: Make, **options: str) -> Make:
-    """Make an estimator that sees the table as a matrix, with options of the encoder."""
+    """Make an estimator behind a `TableEncoder` with some options."""
     return lambda size: encoded(make(size), **options)
 
 
 def linear(strength: float) -> Make:
-    """Logistic regression, the stronger the less its weights cost; or ridge regression by leave-one-out."""
+    """Make logistic regression with an inverse penalty, or leave-one-out ridge regression."""
     return on_matrix(
         lambda size: (
             LogisticRegression(C=strength, max_iter=1000)
@@ -153,14 +153,14 @@ def linear(strength: float) -> Make:
 
 
 def machine(size: Size) -> BaseEstimator:
-    """A support vector machine; its scores for classes are calibrated by the committee."""
+    """Make a support vector machine. The committee calibrates its scores for classes."""
     if size.are_classes:
         return encoded(SVC(C=10.0, decision_function_shape="ovr"), scaling="robust")
     return encoded(with_scaled_target(SVR(C=10.0, epsilon=0.05)), scaling="robust")
 
 
 def other_booster(library: str, prefix: str, **parameters: object) -> Make:
-    """The gradient boosting of another library, as it comes, on the matrix of a table."""
+    """Make the gradient boosting of another library with its defaults, on the encoded table."""
 
     def make(size: Size) -> BaseEstimator:
         try:
@@ -181,9 +181,19 @@ neighbours = on_matrix(either(KNeighborsClassifier, KNeighborsRegressor, n_neigh
 discriminant = on_matrix(either(LinearDiscriminantAnalysis))
 bayes = on_matrix(either(GaussianNB))
 
+# The tolerance of early stopping must not depend on the unit of y.
+patient_booster = partial(booster, early_stopping=True, n_iter_no_change=60, tol=0.0)
+long_booster = partial(
+    booster,
+    n_estimators=1000,
+    learning_rate=0.02,
+    max_leaf_nodes=16,
+    colsample_bynode=0.4,
+    min_samples_leaf=3,
+    subsample=0.7,
+)
+
 CLASSES, NUMBERS = ("classification",), ("regression",)
-# Of boosters that stop by themselves. What they must gain is not in the unit of y.
-PATIENCE = {"early_stopping": True, "n_iter_no_change": 60, "tol": 0.0}
 CANDIDATES = {
     candidate.name: candidate
     for candidate in (
@@ -204,80 +214,47 @@ CANDIDATES = {
         ),
         Candidate(
             "booster_patient",
-            booster(
+            patient_booster(
                 n_estimators=4000,
                 learning_rate=0.025,
                 colsample_bynode=0.5,
                 min_samples_leaf=3,
                 subsample=0.7,
-                **PATIENCE,
             ),
         ),
         Candidate(
             "booster_columns",
-            booster(
+            patient_booster(
                 n_estimators=3000,
                 learning_rate=0.04,
                 colsample_bytree=0.5,
                 colsample_bynode=1.0,
                 min_samples_leaf=10,
                 subsample=0.8,
-                **PATIENCE,
             ),
         ),
-        Candidate(
-            "booster_long",
-            booster(
-                n_estimators=1000,
-                learning_rate=0.02,
-                max_leaf_nodes=16,
-                colsample_bynode=0.4,
-                min_samples_leaf=3,
-                subsample=0.7,
-            ),
-        ),
+        Candidate("booster_long", long_booster()),
         Candidate(
             "booster_long_wide",
-            booster(
-                n_estimators=800,
-                learning_rate=0.025,
-                max_leaf_nodes=64,
-                colsample_bynode=0.4,
-                min_samples_leaf=5,
-                subsample=0.8,
+            long_booster(
+                n_estimators=800, learning_rate=0.025, max_leaf_nodes=64, min_samples_leaf=5, subsample=0.8
             ),
         ),
         Candidate(
             "booster_statistics", booster(n_estimators=150, learning_rate=0.06, max_native_categories=3)
         ),
-        # The answer is a product of its trees. It knows no unit of y, so there is nothing to add to weights.
+        # Without penalties of leaves, so that the predictions do not depend on the unit of y.
         Candidate(
             "booster_poisson",
-            booster(
-                n_estimators=1000,
-                learning_rate=0.02,
-                loss="poisson",
-                max_leaf_nodes=16,
-                colsample_bynode=0.4,
-                min_samples_leaf=3,
-                subsample=0.7,
-                min_child_weight=0.0,
-                reg_lambda=0.0,
-                cat_smooth=0.0,
-            ),
+            long_booster(loss="poisson", min_child_weight=0.0, reg_lambda=0.0, cat_smooth=0.0),
             NUMBERS,
             for_amounts=True,
         ),
         Candidate("booster_wide", booster(max_leaf_nodes=63, colsample_bynode=0.3, min_samples_leaf=3)),
         Candidate(
             "booster_deep",
-            booster(
-                n_estimators=150,
-                learning_rate=0.05,
-                max_leaf_nodes=127,
-                colsample_bynode=0.4,
-                min_samples_leaf=5,
-                subsample=0.8,
+            long_booster(
+                n_estimators=150, learning_rate=0.05, max_leaf_nodes=127, min_samples_leaf=5, subsample=0.8
             ),
         ),
         Candidate(
@@ -310,7 +287,7 @@ CANDIDATES = {
         Candidate("logitboost", either(LogitBoostClassifier, n_estimators=200), CLASSES),
         Candidate("adaboost", either(AdaBoostClassifier, n_estimators=100), CLASSES),
         Candidate("c45", either(C45Classifier), CLASSES, most_cells=2e7),
-        # A tree looks at all columns of all rows: a second for 100 of them on 100,000 cells.
+        # Each tree rotates all cells: 100 trees take a second for 100,000 cells.
         Candidate(
             "rotation_forest",
             on_matrix(either(RotationForestClassifier, n_estimators=100)),
@@ -321,7 +298,7 @@ CANDIDATES = {
         Candidate("bayes", bayes, CLASSES, most_cells=2e7),
     )
 }
-# Of other libraries, where they are installed: they sit if they are named.
+# Members of other libraries, used only by name and if the library is installed.
 NAMED_ONLY = {
     candidate.name: candidate
     for candidate in (
@@ -333,8 +310,8 @@ NAMED_ONLY = {
         ),
     )
 }
-# As `benchmarks/results/portfolio.json` has them. After the first dozen, another member gains less than the
-# error of the measurement.
+# The result of `benchmarks/portfolio.py`. After the first twelve members, the gain of another one is smaller
+# than the error of the measurement.
 ORDERS = {
     "classification": (
         "booster", "logitboost", "linear", "booster_wide", "extra_trees_all", "linear_weak",
@@ -356,10 +333,10 @@ ORDERS = {
 
 @contextmanager
 def without_convergence_warnings() -> Iterator[None]:
-    """Say nothing of members that have not converged: they take as many steps as they are told.
+    """Ignore warnings of members that have not converged, since their number of steps is intended.
 
-    Nor of many classes, which scikit-learn takes for numbers: what is to be learnt is known here. It holds
-    for the threads of a runner too, so it is for the thread that submits their tasks.
+    Warnings of many classes are ignored too, since the task is known. The filters hold for the threads of a
+    runner if they are set in the thread that submits the tasks.
     """
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", category=ConvergenceWarning)
@@ -368,7 +345,7 @@ def without_convergence_warnings() -> Iterator[None]:
 
 
 def portfolio(size: Size, preset: str, has_limit: bool = False) -> list[Member]:
-    """The members for a table; with a limit of time, all but those of "fast", for as long as it lasts.
+    """Return the members for a table: those of the preset, or all with a time limit unless it is "fast".
 
     Examples
     --------
@@ -382,7 +359,7 @@ def portfolio(size: Size, preset: str, has_limit: bool = False) -> list[Member]:
 
 
 def named(names: list[str], size: Size) -> list[Member]:
-    """Members of the portfolio by their names, for any size of table.
+    """Return members of the portfolio by name, for any size of table.
 
     Examples
     --------
@@ -399,7 +376,7 @@ def named(names: list[str], size: Size) -> list[Member]:
 
 
 def members_of(given: object, size: Size, usual: list[Member]) -> list[Member]:
-    """The members that a user names or gives; "auto" among them is all usual ones that are not named too."""
+    """Return the members that the user passed. "auto" stands for the usual members that are not named."""
     if isinstance(given, str) and given == AUTO:
         return usual
     expected = (
@@ -421,7 +398,7 @@ def members_of(given: object, size: Size, usual: list[Member]) -> list[Member]:
 
 
 def named_in(members: object) -> list[str]:
-    """The names among members, of which some may be given as pairs.
+    """Return the members that are names and not pairs.
 
     Examples
     --------
@@ -434,7 +411,7 @@ def named_in(members: object) -> list[str]:
 
 
 def library_of(estimator: object) -> str | None:
-    """The other library whose booster votes, in a pipeline or alone; None if it is none of these.
+    """Return the other library of a booster, in a pipeline or alone; None for other estimators.
 
     Examples
     --------

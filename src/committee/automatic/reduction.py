@@ -1,9 +1,9 @@
-"""What an automatic committee can be made into, after its fit: fewer members, fewer models, one student.
+"""Make a fitted automatic committee smaller: fewer members, one model per member, or one student.
 
-A student learns what the committee decides (Hinton et al. 2015). A row of which the committee is not sure is
-learnt once for each class, with the probability as its weight. How much each column counts comes from the
-members: the gain of the splits of trees, forests and boosters; the coefficients of linear models on an
-encoded table, which are of columns of one scale, and are added up for the values of a category.
+A student learns the decisions of the committee (Hinton et al. 2015). An uncertain row is repeated for each
+class, with its probability as weight. Importances of columns come from the members: the gains of splits in
+trees, forests and boosters, and the coefficients of linear models on an encoded table. The encoded columns
+have one scale, and the coefficients of the values of a category are added up.
 """
 
 from __future__ import annotations
@@ -45,19 +45,19 @@ from committee.members.training_set import TrainingSet
 from committee.parameters import declared, is_integer
 from committee.saving import save
 from committee.table import Column, Kind, Schema
-from committee.table.input_types import ArrayLike, RandomState, TableLike
+from committee.table.input_types import ArrayLike, TableLike
 from committee.table.schema import take_rows
 from committee.task import Classification
 from committee.votes.honest_votes import HonestVotes
 
 Row = TypeVar("Row")
-# A class of a lower probability is not learnt by a student.
+# Students ignore lower probabilities of a class.
 LEAST_PROBABILITY = 1e-3
-# What members may cost is lowered at least so far where it turns out to be too much.
+# If the members together exceed a limit, the next try allows at most this share of their cost.
 LESS = 0.99
-# So many rows are timed, and the median counts: some have waited for something else.
+# The number of timed predictions. Their median counts, since some wait for other processes.
 N_TIMES = 50
-# A row that comes after other work takes so much longer than one that comes after another.
+# The time for a row after other work, relative to that for one after another row.
 BETWEEN_ROWS = 1.4
 
 
@@ -68,7 +68,7 @@ class Reducing(AutomaticParameters, Assembled):
     Attributes
     ----------
     feature_importances_ : ndarray of shape (n_columns,)
-        How much each column counts: the mean over the members that tell, by their weights.
+        The importances of the columns: the weighted mean over the members that have some.
     """
 
     def prune(
@@ -79,26 +79,26 @@ class Reducing(AutomaticParameters, Assembled):
         max_latency: float | None = None,
         max_bytes: float | None = None,
     ) -> Self:
-        """A smaller committee: those members that lower the loss of honest votes most, for what they cost.
+        """Return a smaller committee of the members that most reduce the loss of honest votes within a limit.
 
         Parameters
         ----------
         X : table of shape (n_rows, n_columns), default=None
-            For `max_latency`: its first rows are timed, one by one; None times some row with the columns of
-            the fit. For a rule that looks at the rows: the table of the fit.
+            For `max_latency`, its first rows are timed one by one; None uses an artificial row with the
+            columns of the fit. For a rule that uses the rows, the table of the fit.
         max_members : int, default=None
-            How many members may stay.
+            The largest number of members.
         max_latency : float, default=None
-            How many seconds `predict` may take for one row, here and now: it is measured, and two fifths are
-            added for what comes between rows. It is an error if no member is quick enough; `refit_full`
-            before makes all quicker.
+            The largest time of `predict` for one row in seconds, measured on this machine, plus two fifths
+            for the work between rows. It is an error if no member is fast enough; `refit_full` makes all
+            members faster.
         max_bytes : float, default=None
-            How large the file may be; or the pickle, if there are members that cannot rest in a file of ours.
+            The largest size of the file, or of the pickle if some member cannot be saved to our format.
 
         Returns
         -------
         estimator
-            Another committee, with the rule that suits these members best, or with the one that was told.
+            Another committee, with the best rule for its members, or with the `rule` that was passed.
 
         Examples
         --------
@@ -123,40 +123,34 @@ class Reducing(AutomaticParameters, Assembled):
             places = affordable(honest, costs, budget, self.scoring)
             if not places:
                 raise ValueError(
-                    f"{name}={limit} is too little for any member. The cheapest takes {costs.min():.3g}, and "
-                    "its rule and the table a little more. Allow more, or prune what refit_full returns: it "
-                    "has one model for each member."
+                    f"{name}={limit} is too small for any member. The cheapest member needs "
+                    f"{costs.min():.3g}, and its rule and the table need a little more. Set a higher limit, "
+                    "or prune the result of refit_full, which has one model for each member."
                 )
             smaller = self._with_only(places, X)
             cost = measure(smaller)
             if cost <= limit:
                 return smaller
-            # The table and the rule cost something too: the same whoever sits, or in proportion to them. The
-            # next try believes what leaves more of the members.
+            # The table and the rule have a cost too, either fixed or in proportion to the members. The next
+            # try assumes the one that keeps more members.
             alone = costs[places].sum()
             budget = min(max(alone - (cost - limit), alone * limit / cost), LESS * alone)
 
     def _costs(self, name: str, X: TableLike | None) -> tuple[np.ndarray, Callable[[Self], float]]:
-        """What each member costs alone, and how the cost of a whole committee is found."""
+        """Return the cost of each member alone, and a function for that of a whole committee."""
         if name == "max_latency":
             native = self._open(some_row(self.schema_) if X is None else X).native
             rows = [take_rows(native, np.array([row])) for row in range(min(native.shape[0], N_TIMES))]
             sources = [self._open(row) for row in rows]
-            return (
-                np.array(
-                    [
-                        usual_time(partial(each.votes, task=self._task), sources)
-                        for each in self._fitted_members
-                    ]
-                ),
-                lambda smaller: BETWEEN_ROWS * usual_time(smaller.predict, rows),
-            )
+            works = [partial(each.votes, task=self._task) for each in self._fitted_members]
+            costs = np.array([usual_time(work, sources) for work in works])
+            return costs, lambda smaller: BETWEEN_ROWS * usual_time(smaller.predict, rows)
         if name == "max_bytes":
             return np.array([sum(map(bytes_of, each.models)) for each in self._fitted_members]), bytes_of
         return np.ones(len(self._fitted_members)), lambda smaller: len(smaller._fitted_members)
 
     def _with_only(self, places: list[int], X: TableLike | None) -> Self:
-        """The committee of some members."""
+        """Return the committee of some members."""
         smaller = copy.copy(self)
         smaller._fitted_members = [self._fitted_members[place] for place in places]
         smaller._honest = self._known_votes().of_members(places)
@@ -168,9 +162,9 @@ class Reducing(AutomaticParameters, Assembled):
         return smaller
 
     def refit_full(self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """The committee with one model for each member, which has learnt from all rows.
+        """Return the committee with one model per member, fitted on all rows.
 
-        It answers several times faster than one with a model for each fold, and is mostly a little worse.
+        It predicts several times faster than with a model per fold, and is usually a little worse.
 
         Parameters
         ----------
@@ -199,10 +193,10 @@ class Reducing(AutomaticParameters, Assembled):
         honest = self._known_votes()
         training = TrainingSet.of(self._task_type, X, y, sample_weight, None)
         if honest.table not in ("", training.table) or not np.array_equal(training.y[honest.rows], honest.y):
-            raise ValueError("X and y must be those of the fit.")
+            raise ValueError("X and y must be those of the fit. Got others.")
         weights = np.ones(training.n_rows) if training.weights is None else training.weights
         if not np.array_equal(weights[honest.rows], honest.weights):
-            raise ValueError("sample_weight must be that of the fit, as X and y must.")
+            raise ValueError("sample_weight must be that of the fit, like X and y. Got another.")
         members = [Member(each.name, each.learner, each.columns) for each in self._fitted_members]
         plan = Plan(folds=[], refit=True, uses_bags=False, as_scores=False)
         kind = self._kind_of_runner()
@@ -218,19 +212,19 @@ class Reducing(AutomaticParameters, Assembled):
         return whole
 
     def distil(self, X: TableLike, estimator: BaseEstimator | None = None) -> BaseEstimator:
-        """One estimator that has learnt what the committee decides.
+        """Fit one estimator on the decisions of the committee.
 
         Parameters
         ----------
         X : table of shape (n_rows, n_columns)
-            Any rows: those of the fit, or others, whose answers nobody needs to know.
+            The rows of the fit or others. Their targets are not needed.
         estimator : estimator, default=None
-            Who learns; a classifier must take weights. None is gradient boosting.
+            The student, which is cloned. A classifier must accept weights. None is gradient boosting.
 
         Returns
         -------
         estimator
-            It is fitted.
+            The fitted student.
 
         Examples
         --------
@@ -244,108 +238,99 @@ class Reducing(AutomaticParameters, Assembled):
         """
         decision, native = self._decide(X), self._open(X).native
         task = self._task
+        is_class_task = isinstance(task, Classification)
         if estimator is None:
-            estimator = new_student(isinstance(task, Classification), self.random_state)
-        check_kind("estimator", estimator, isinstance(task, Classification))
+            made: Any = GradientBoostingClassifier if is_class_task else GradientBoostingRegressor
+            estimator = made(random_state=self.random_state)
+        check_kind("estimator", estimator, is_class_task)
         if isinstance(task, Classification):
-            return taught_classes(estimator, native, decision, task.classes)
-        return taught_numbers(estimator, native, decision)
+            return fit_to_probabilities(estimator, native, decision, task.classes)
+        return clone(estimator).fit(native, decision[:, 0])
 
     def _usual_scoring(self) -> object:
-        """Return what members and rules are judged by if nothing else is asked for."""
+        """Return the default metric of `leaderboard`."""
         if self.scoring is not None:
             return self.scoring
         return "neg_log_loss" if isinstance(self._task, Classification) else "neg_root_mean_squared_error"
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """How much each column counts: the mean over the members that tell, by their weights.
+        """The importances of the columns: the weighted mean over the members that have some.
 
-        Trees, forests and boosters tell, and linear models. Where the rule has no weights, or none that has
-        a weight tells, all who tell count the same.
+        These are trees, forests, boosters and linear models. They count equally if the rule has no weights,
+        or if all of them have the weight 0.
         """
         check_is_fitted(self)
         n_columns = self.n_features_in_
         weights = getattr(self.rule_, "weights_", None)
         if weights is None or np.ndim(weights) != 1:
             weights = np.ones(len(self._fitted_members))
-        told, says = [], []
+        found, found_weights = [], []
         for each, weight in zip(self._fitted_members, weights, strict=True):
-            found = [importances_of(model, n_columns) for model in each.models]
-            shares = [share for share in found if share is not None]
+            of_models = [importance_shares(model, n_columns) for model in each.models]
+            shares = [share for share in of_models if share is not None]
             if each.columns is None and len(shares) == len(each.models):
-                told.append(np.mean(shares, axis=0))
-                says.append(abs(weight))
-        if not told:
+                found.append(np.mean(shares, axis=0))
+                found_weights.append(abs(weight))
+        if not found:
             raise AttributeError(
-                "No member tells how much columns count. Use sklearn.inspection.permutation_importance."
+                "No member has importances of columns. Use sklearn.inspection.permutation_importance."
             )
-        total = np.average(told, axis=0, weights=says if any(says) else None)
+        total = np.average(found, axis=0, weights=found_weights if any(found_weights) else None)
         return total / (total.sum() or 1.0)
 
     def _finds_rule(self) -> bool:
         return isinstance(self.rule, str) and self.rule == AUTO
 
     def _choice(self) -> RuleChoice:
-        """Return how the rule is chosen."""
+        """Return the settings of the choice of the rule."""
         return RuleChoice(self.scoring, self.tune_threshold and self._task_type is Classification)
 
     def _adjusted(self, rule: Rule) -> Rule:
         return self._choice().adjusted(rule)
 
 
-def new_student(are_classes: bool, random_state: RandomState) -> BaseEstimator:
-    """Who learns, if nobody is named."""
-    made: Any = GradientBoostingClassifier if are_classes else GradientBoostingRegressor
-    return made(random_state=random_state)
-
-
-def taught_classes(
+def fit_to_probabilities(
     student: BaseEstimator, X: TableLike, decision: np.ndarray, classes: np.ndarray
 ) -> BaseEstimator:
-    """A classifier that has learnt probabilities."""
+    """Fit a clone of a classifier to probabilities."""
     rows, codes = np.nonzero(decision >= LEAST_PROBABILITY)
     weights = decision[rows, codes]
     student = clone(student)
     given = arguments(student, "sample_weight", weights)
     if not any(name.endswith("sample_weight") for name in given):
         raise ValueError(
-            f"{type(student).__name__} takes no sample_weight, and probabilities are learnt as weights. Use "
-            "another estimator."
+            f"{type(student).__name__} does not support sample_weight, which is needed to fit probabilities. "
+            "Use another estimator."
         )
     return student.fit(take_rows(X, rows), classes[codes], **given)
 
 
-def taught_numbers(student: BaseEstimator, X: TableLike, decision: np.ndarray) -> BaseEstimator:
-    """A regressor that has learnt numbers."""
-    return clone(student).fit(X, decision[:, 0])
-
-
-def importances_of(model: BaseEstimator, n_columns: int) -> np.ndarray | None:
-    """The shares of the columns for one model.
+def importance_shares(model: BaseEstimator, n_columns: int) -> np.ndarray | None:
+    """Return the relative importances of the columns in one model.
 
     Parameters
     ----------
     model : estimator
-        Fitted.
+        A fitted model.
     n_columns : int
-        Of the table.
+        The columns of the table.
 
     Returns
     -------
     ndarray of shape (n_columns,), or None
-        They sum to 1, or are all 0 if no column counts. None if the model does not tell.
+        They sum to 1, or are all 0 if the model uses no column. None if the model has no importances.
 
     Examples
     --------
     >>> from sklearn.linear_model import LogisticRegression
     >>> from committee.assembling.named_members import encoded
     >>> model = encoded(LogisticRegression()).fit([[1, 0], [2, 0], [3, 0], [4, 0]], [0, 0, 1, 1])
-    >>> importances_of(model, 2).round(2)
+    >>> importance_shares(model, 2).round(2)
     array([1., 0.])
     """
-    is_told = hasattr(model, "feature_importances_")
-    sizes = np.asarray(model.feature_importances_ if is_told else coefficient_sizes(model, n_columns))
+    has_own = hasattr(model, "feature_importances_")
+    sizes = np.asarray(model.feature_importances_ if has_own else coefficient_sizes(model, n_columns))
     if sizes.shape != (n_columns,):
         return None
     total = sizes.sum()
@@ -353,7 +338,7 @@ def importances_of(model: BaseEstimator, n_columns: int) -> np.ndarray | None:
 
 
 def coefficient_sizes(model: BaseEstimator, n_columns: int) -> np.ndarray:
-    """How large the coefficients of each column are, in the mean over classes; empty if there are none."""
+    """Return the sum of absolute coefficients of each column, averaged over classes; empty without any."""
     steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else []
     if len(steps) != 2 or not isinstance(steps[0], TableEncoder):
         return np.empty(0)
@@ -362,33 +347,29 @@ def coefficient_sizes(model: BaseEstimator, n_columns: int) -> np.ndarray:
     if not hasattr(last, "coef_"):
         return np.empty(0)
     sizes = np.abs(np.atleast_2d(last.coef_)).mean(axis=0)
-    summed: np.ndarray = np.bincount(columns_of(encoder), sizes, minlength=n_columns)
+    widths = np.where(encoder.schema_.is_category, [len(codes) for codes in encoder.kept_], 1)
+    columns = np.repeat(np.arange(len(widths)), widths)
+    summed: np.ndarray = np.bincount(columns, sizes, minlength=n_columns)
     return summed
 
 
-def columns_of(encoder: TableEncoder) -> np.ndarray:
-    """The column of the table that each column of an encoded matrix is of."""
-    widths = np.where(encoder.schema_.is_category, [len(codes) for codes in encoder.kept_], 1)
-    return np.repeat(np.arange(len(widths)), widths)
-
-
 def affordable(honest: HonestVotes, costs: np.ndarray, most: float, scoring: object) -> list[int]:
-    """Members, chosen one after the other, that cost no more than may be spent.
+    """Choose members one after the other within a budget.
 
     Parameters
     ----------
     honest : HonestVotes
     costs : ndarray of shape (n_members,)
     most : float
-        What they may cost together.
+        The largest total cost of the members.
     scoring : str, scorer, callable or None
-        What is maximised; see `GreedyRule`.
+        The metric to maximise; see `GreedyRule`.
 
     Returns
     -------
     list of int
-        The next is always the one with which greedy selection reaches the lowest loss, and nobody joins who
-        does not lower it. In the order of the members; empty if nobody is cheap enough.
+        The positions of the members, sorted; empty if all are too expensive. The next member is always the
+        one with which greedy selection reaches the lowest loss, until no member lowers it.
 
     Examples
     --------
@@ -410,14 +391,14 @@ def affordable(honest: HonestVotes, costs: np.ndarray, most: float, scoring: obj
 
 
 def greedy_loss(honest: HonestVotes, places: list[int], scoring: object) -> float:
-    """The loss that greedy selection reaches with some members."""
+    """Return the loss that greedy selection reaches with some members."""
     rule: Any = rule_named("greedy").set_params(scoring=scoring)
     honest.of_members(sorted(places)).fit_rule(rule)
     return float(rule.losses_[0])
 
 
 def usual_time(work: Callable[[Row], object], rows: list[Row]) -> float:
-    """How many seconds some work takes for a row, by several rows in turn."""
+    """Return the median time of a function of a row in seconds. The rows are used in turn."""
     times = []
     for row in itertools.islice(itertools.cycle(rows), N_TIMES):
         began = time.perf_counter()
@@ -427,7 +408,7 @@ def usual_time(work: Callable[[Row], object], rows: list[Row]) -> float:
 
 
 def bytes_of(model: BaseEstimator) -> int:
-    """How large the file of a model is, or its pickle if it cannot rest in a file of ours."""
+    """Return the size of the file of a model, or of its pickle if it cannot be saved to our format."""
     with tempfile.TemporaryDirectory(prefix="committee-") as folder:
         path = Path(folder, "model.committee")
         try:
@@ -438,7 +419,7 @@ def bytes_of(model: BaseEstimator) -> int:
 
 
 def some_row(schema: Schema) -> Any:
-    """A row such as a schema tells: a matrix, or a frame of the first library of frames that is there.
+    """Make a row with the columns of a schema: a matrix, or a frame of the first library that is installed.
 
     Examples
     --------
@@ -455,11 +436,11 @@ def some_row(schema: Schema) -> Any:
             return nw.from_dict(
                 {name: [value] for name, value in values.items()}, backend=library
             ).to_native()
-    raise ImportError("The fit saw a frame, and pandas, polars and pyarrow are not there. Pass X.")
+    raise ImportError("The fit was on a frame, and pandas, polars and pyarrow are not installed. Pass X.")
 
 
 def some_value(column: Column) -> object:
-    """A value that a column may have."""
+    """Return a valid value of a column."""
     if column.kind is Kind.CATEGORY:
         return next(iter(column.categories), None)
     if column.kind is Kind.DATE:

@@ -45,7 +45,7 @@ class ScheduledFit:
     ----------
     member : Member
     key : (int, int)
-        The place of the member, and the number of the fold, counted through all repeats.
+        The place of the member, and the number of the fold among the folds of all repeats.
     name : str
     function : callable
     arguments : tuple
@@ -89,7 +89,7 @@ class FitReporter:
         return learnt_by(self.scoring, self.training.task.n_outputs, self.training.task.classes)
 
     def __call__(self, fit: ScheduledFit, results: dict[Key, Result], n_done: int) -> bool:
-        """Report that a fit has ended; return whether a callback stops the others."""
+        """Report that a fit has ended. Return whether a callback stops the other fits."""
         if self.work.has_receiver:
             place, _ = fit.key
             keys = [(place, fold) for fold in range(self.n_folds)]
@@ -142,7 +142,7 @@ class Schedule:
     errors : dict from (place, number) to error
     seconds : dict from place to the longest fit of the member
     left_out : set of places
-        Members that are fitted no more, because time or memory is short.
+        Members that are not fitted any more, because time or memory is short.
     shortages : dict from place to str
         Why members do not fit in memory.
     cut : set of (place, number)
@@ -172,7 +172,7 @@ class Schedule:
 
     @property
     def failures(self) -> dict[int, BaseException]:
-        """The error of each member that failed, in the first of its folds that did."""
+        """The error of each failed member in the first fold in which it failed."""
         return {place: self.errors[place, number] for place, number in sorted(self.errors, reverse=True)}
 
     def fit_members(self) -> list[MemberFit]:
@@ -181,7 +181,7 @@ class Schedule:
         Returns
         -------
         list of MemberFit
-            In the order of the members: those that are fitted in all folds of the first list.
+            The members that are fitted in all folds of the first repeat, in their order.
         """
         if self.journal is not None:
             skipped = self.journal.skipped(self.room.limit)
@@ -247,7 +247,7 @@ class Schedule:
         return self.report(fit, self.results, len(self.results) + len(self.errors))
 
     def _is_in_journal(self, fit: ScheduledFit) -> bool:
-        """Take the result of a fit from the journal, and return whether it contains one."""
+        """Take the result of a fit from the journal. Return whether the journal contains one."""
         place, number = fit.key
         if self.journal is None or place in self.shortages:
             return False
@@ -257,7 +257,7 @@ class Schedule:
         return known is not None
 
     def _is_in_time(self, fit: ScheduledFit) -> bool:
-        """Return whether there is time for a fit and, in the first folds, for all of its member."""
+        """Return whether there is time for a fit and, in the first repeat, for all fits of the member."""
         place, _ = fit.key
         if place in self.failures or place in self.left_out:
             return False
@@ -267,7 +267,7 @@ class Schedule:
         return False
 
     def _n_needed(self, fit: ScheduledFit) -> int:
-        """Count the fits that a member needs from this one to its votes on all rows."""
+        """Return the number of fits from this one until the member has voted on all rows."""
         return max(1, self.n_folds - fit.key[1])
 
     def _submit(self, fit: ScheduledFit, shared: Handle) -> Task:
@@ -278,7 +278,7 @@ class Schedule:
         return self.run.submit(timed, seconds, measures, fit.function, *arguments, name=fit.name)
 
     def _skip(self, fit: ScheduledFit, shortage: str) -> None:
-        """Stop fitting a member that needs too much memory; drop its models unless they are enough."""
+        """Stop fitting a member that needs too much memory. Drop its models unless they vote on all rows."""
         place, _ = fit.key
         self.left_out.add(place)
         if place in self._whole():
@@ -292,7 +292,7 @@ class Schedule:
         warnings.warn(f"Member {fit.member.name!r} is skipped: {shortage}.", RuntimeWarning, stacklevel=5)
 
     def _take(self, task: Task, fit: ScheduledFit) -> None:
-        """Store the result or the error of a task, and the memory that it took."""
+        """Store the result or the error of a task, and its use of memory."""
         place, number = fit.key
         error = task.exception()
         if isinstance(error, TaskError):
@@ -361,11 +361,11 @@ def timed(
     -------
     result : Result
     seconds : float
-        The time that it took.
+        The time of the call.
     is_cut : bool
-        Whether it may have done less because time was short.
+        Whether the fit may have ended early because time was short.
     use : Use or None
-        The memory that it took, if it was measured.
+        The memory of the call, if it was measured.
     """
     began = time.monotonic()
     with ended_after(seconds):

@@ -1,4 +1,4 @@
-"""Members made diverse by re-weighting: AdaBoost in its four forms, gradient boosting and LogitBoost."""
+"""Provide boosting: four variants of AdaBoost, gradient boosting and LogitBoost."""
 
 from committee.boosting.adaboost.estimators import (
     AdaBoostClassifier,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
-from committee.charts.style import FONT, INK, Chart, altair, dressed
+from committee.charts.style import FONT, INK, Chart, altair, styled
 
 Record = dict[str, float | str]
 # The mean width of a letter, as a share of the font size.
@@ -70,14 +70,14 @@ class Canvas:
         self._layers[style].append({"x": x, "y": y, "text": text, "about": about})
 
     def chart(self, title: str = "", subtitle: str = "") -> Chart:
-        """Return an altair chart: boxes at the bottom, then lines, dots, and words on top."""
+        """Return an altair chart. Boxes are at the bottom, followed by lines, dots and words."""
         order = ("rect", "rule", "point", "text")
         layers = [
             self._layer(style, records)
             for style, records in sorted(self._layers.items(), key=lambda each: order.index(each[0][0]))
         ]
         size = {"width": self.width, "height": self.height}
-        return dressed(altair().layer(*layers).properties(**size), title, subtitle)
+        return styled(altair().layer(*layers).properties(**size), title, subtitle)
 
     def _layer(self, style: tuple[Any, ...], records: list[Record]) -> Any:
         alt = altair()

@@ -29,7 +29,7 @@ def altair() -> Any:
         raise ImportError("Charts need altair. Install committee[plot].") from error
 
 
-def dressed(chart: Any, title: str = "", subtitle: str = "") -> Chart:
+def styled(chart: Any, title: str = "", subtitle: str = "") -> Chart:
     """Add a title to a chart, and set the fonts and colours."""
     if title or subtitle:
         chart = chart.properties(title=title_of(title, subtitle))

@@ -1,7 +1,7 @@
-"""The command line: `committee fit train.csv --target y`.
+"""Run the command line: `committee fit train.csv --target y`.
 
-Thin: options in, a job of `jobs`, its result as text for people or JSON for programs. Nothing that learns is
-imported before a command needs it, so that help comes at once.
+A command parses its options, runs a job of `committee.jobs` and prints the result as text or JSON. Libraries
+are imported only when a command needs them, so that help is shown quickly.
 """
 
 import sys
@@ -12,10 +12,10 @@ INTERRUPTED = 130
 
 
 def main() -> None:
-    """Run the command of the process, and end the process with its code."""
+    """Run the command line, and exit with the code of the command."""
     try:
         try:
-            import typer  # noqa: F401 - its absence is told in one line
+            import typer  # noqa: F401 - its absence is reported in one line
         except ModuleNotFoundError:
             sys.exit("committee: the command line needs typer, rich and pyarrow. Install committee[cli].")
         from committee.cli.main import run

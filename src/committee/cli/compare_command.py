@@ -1,4 +1,4 @@
-"""The command that compares learners over many tables."""
+"""Define the command that compares learners on many tables."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from committee.cli.console import Json, say, show_json, show_table
 
 if TYPE_CHECKING:
     from committee.evaluating import Comparison
-    from committee.jobs.study_job import Compared, Plan
+    from committee.jobs.study_job import Compared, StudyPlan
 
 
 def compare(
@@ -23,54 +23,63 @@ def compare(
     learners: Annotated[
         list[str] | None,
         typer.Option(
-            help="Learners by name, with commas; `committee learners` lists them.",
+            help="Comma-separated learners; `committee learners` lists them.",
             autocompletion=console.known_learners,
         ),
     ] = None,
-    resamples: Annotated[int | None, typer.Option(help="How often each table is split; else 30.")] = None,
+    resamples: Annotated[
+        int | None, typer.Option(help="Number of random splits of each table (default: 30).")
+    ] = None,
     out: Annotated[str | None, typer.Option(help="A folder for a new study.")] = None,
-    resume: Annotated[str | None, typer.Option(help="The folder of a study to go on with.")] = None,
-    report: Annotated[str | None, typer.Option(help="The folder of a study to draw and describe.")] = None,
+    resume: Annotated[str | None, typer.Option(help="The folder of a study to resume.")] = None,
+    report: Annotated[str | None, typer.Option(help="The folder of a study to write a report on.")] = None,
     target: Annotated[
         str | None,
         typer.Option(
-            help="The target of all tables; else by manifest.csv in the folder, or the last column."
+            help="The target of all tables (default: from manifest.csv in the folder, or the last column)."
         ),
     ] = None,
     scoring: Annotated[
         list[str] | None,
         typer.Option(
-            help="Metrics by scikit-learn's names, with commas: accuracy, neg_log_loss and so on. Each is "
-            "for the tables of its task.",
+            help="Comma-separated metrics by scikit-learn's names, such as accuracy,neg_log_loss. Each is "
+            "used for the tables of its task.",
             autocompletion=console.known_metrics,
         ),
     ] = None,
-    test_size: Annotated[float | None, typer.Option(help="The share of rows judged on; else 0.5.")] = None,
-    folds: Annotated[
-        int | None, typer.Option(help="Of honest votes, for rules added later; 5 if not told, 0 makes none.")
+    test_size: Annotated[
+        float | None, typer.Option(help="Share of rows in the test set (default: 0.5).")
     ] = None,
-    time_limit: Annotated[str | None, typer.Option(help="What a cell may take: 90s, 10m.")] = None,
-    memory_limit: Annotated[str | None, typer.Option(help="What a cell may take: 500MB, 4GB.")] = None,
-    jobs: Annotated[int | None, typer.Option(help="How many cells run at a time; else one a core.")] = None,
+    folds: Annotated[
+        int | None,
+        typer.Option(
+            help="Number of folds for votes with which rules can be added later (default: 5; 0: none)."
+        ),
+    ] = None,
+    time_limit: Annotated[str | None, typer.Option(help="Time limit of a cell: 90s, 10m.")] = None,
+    memory_limit: Annotated[str | None, typer.Option(help="Memory limit of a cell: 500MB, 4GB.")] = None,
+    jobs: Annotated[
+        int | None, typer.Option(help="Number of cells that run in parallel (default: one per core).")
+    ] = None,
     retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="With --resume: run what failed again.")
+        bool, typer.Option("--retry-failed", help="With --resume: run failed cells again.")
     ] = False,
     formats: Annotated[
         list[str] | None,
-        typer.Option(help="With --report: of pictures, svg,png,pdf,html; else all of them."),
+        typer.Option(help="With --report: formats of charts (default: svg,png,pdf,html)."),
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Do not show how far it is.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print only warnings and errors.")] = False,
     json: Json = False,
 ) -> None:
-    """Compare learners over many tables, by many resamples, cell by cell.
+    """Compare learners on resamples of many tables.
 
-    A cell is one learner on one resample of one table. What is finished is kept at once in the folder of
-    --out: a study that was stopped, even by kill -9, goes on with --resume, and may get more tables and
-    learners there. --report writes diagrams and tables into the folder.
+    A cell is one learner on one resample of one table. Each finished cell is stored at once in the folder of
+    --out. --resume continues a study that was stopped, even by kill -9, and can add tables and learners.
+    --report writes diagrams and tables into the folder.
     """
     if sum(each is not None for each in (out, resume, report)) != 1:
         raise typer.BadParameter("Pass one of --out DIR, --resume DIR and --report DIR.")
-    of_run = {
+    run_options = {
         "--resamples": resamples,
         "--target": target,
         "--test-size": test_size,
@@ -82,8 +91,10 @@ def compare(
     }
     if report is not None:
         if places:
-            raise typer.BadParameter("--report is of a study that has its tables. Add them with --resume.")
-        refuse(of_run, "nothing to --report, which trains nothing. Pass it with --out or --resume.")
+            raise typer.BadParameter("--report takes no tables. Add them to the study with --resume.")
+        refuse(
+            run_options, "has no effect with --report, which trains nothing. Pass it with --out or --resume."
+        )
         check_formats(console.words(formats))
         write_report(
             Path(report),
@@ -94,11 +105,11 @@ def compare(
             formats=console.words(formats),
         )
         return
-    refuse({"--formats": formats}, "something with --report DIR only.")
+    refuse({"--formats": formats}, "works only with --report DIR.")
     if out is not None:
-        refuse({"--retry-failed": retry_failed or None}, "something with --resume DIR only.")
+        refuse({"--retry-failed": retry_failed or None}, "works only with --resume DIR.")
     if not places:
-        refuse({"--target": target}, "nothing without tables. Name their folder or files.")
+        refuse({"--target": target}, "has no effect without tables. Name their folder or files.")
     from committee.jobs import study_job
 
     given = {
@@ -113,10 +124,10 @@ def compare(
     folder = Path(str(out or resume))
     if resume is None:
         study_job.check_new(folder)
-    plan: Plan = study_job.new_plan(places or [], target, **given)
+    plan: StudyPlan = study_job.new_plan(places or [], target, **given)
     if resume is not None:
-        told = [name for name, value in given.items() if value not in (None, ()) and name != "learners"]
-        plan = study_job.grown(study_job.plan_of(folder), plan, told)
+        changed = [name for name, value in given.items() if value not in (None, ()) and name != "learners"]
+        plan = study_job.extended(study_job.plan_of(folder), plan, changed)
     found = study_job.run_study(
         plan, folder, n_jobs=jobs, retry_failed=retry_failed, verbose=0 if quiet or json else 1
     )
@@ -130,15 +141,15 @@ def compare(
         )
 
 
-def refuse(given: dict[str, Any], does: str) -> None:
-    """Refuse the options that are given, since they would do nothing."""
+def refuse(given: dict[str, Any], reason: str) -> None:
+    """Raise if one of the options is given, because it would have no effect."""
     for name, value in given.items():
         if value is not None:
-            raise typer.BadParameter(f"{name} does {does}")
+            raise typer.BadParameter(f"{name} {reason}")
 
 
 def check_formats(formats: list[str]) -> None:
-    """Refuse formats that pictures do not have."""
+    """Raise if charts do not support a format."""
     from committee.reporting.chart_files import FORMATS
 
     for form in formats:
@@ -147,7 +158,7 @@ def check_formats(formats: list[str]) -> None:
 
 
 def write_report(folder: Path, *, json: bool, is_quiet: bool, **given: Any) -> None:
-    """Write the report of a study, and say where it is."""
+    """Write the report of a study, and print its path."""
     from committee.jobs.study_job import report_study
 
     found, report = report_study(folder, **given)
@@ -160,7 +171,7 @@ def write_report(folder: Path, *, json: bool, is_quiet: bool, **given: Any) -> N
 
 
 def show_compared(found: Compared, is_quiet: bool = False) -> None:
-    """Show what a study has come to: the ranks by its first metric of each task."""
+    """Print the results of a study: the ranks by the first metric of each task."""
     for comparison in [] if is_quiet else first_of_tasks(found.comparisons):
         if not comparison.tables:
             say(f"No table has been finished by all learners: {', '.join(comparison.learners)}.")
@@ -173,9 +184,12 @@ def show_compared(found: Compared, is_quiet: bool = False) -> None:
         ]
         show_table(["learner", "average rank", f"mean {comparison.measure}"], rows, right=[1, 2])
         n_tables = len(comparison.tables)
-        say(f"{n_tables} table{'' if n_tables == 1 else 's'} that all learners have finished.")
+        say(f"All learners have finished {n_tables} table{'' if n_tables == 1 else 's'}.")
     if found.without_metric:
-        say(f"not compared, as no metric is for them: {', '.join(found.without_metric)}", on_stderr=True)
+        say(
+            f"not compared, because no metric applies to them: {', '.join(found.without_metric)}",
+            on_stderr=True,
+        )
     for cell, error in found.failures.items():
         say(f"failed: {cell}: {error}", on_stderr=True)
     n_more = found.n_failed - len(found.failures)
@@ -189,7 +203,7 @@ def show_compared(found: Compared, is_quiet: bool = False) -> None:
 
 
 def first_of_tasks(comparisons: list[Comparison]) -> list[Comparison]:
-    """The first comparison of each task; one by a metric of any task stands for all if it is the first."""
+    """Return the first comparison of each task. A metric for all tasks counts only if it is the first."""
     from committee.metrics.scoring import task_of
 
     by_task: dict[str | None, Comparison] = {}
@@ -201,7 +215,7 @@ def first_of_tasks(comparisons: list[Comparison]) -> list[Comparison]:
 
 
 def as_plain(found: Compared) -> dict[str, Any]:
-    """What a study has come to, as plain values."""
+    """Return the results of a study as plain values."""
     return {
         "folder": found.folder,
         "n_finished": found.n_finished,

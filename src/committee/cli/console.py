@@ -1,6 +1,6 @@
-"""What the commands share: their options, where a model goes, and how results are shown.
+"""Define the options that commands share, check output paths, save models and print results.
 
-Results are tables and short lines for people, on a console of rich, or JSON for programs.
+Results are printed as tables and short lines for people, or as JSON for programs.
 """
 
 from __future__ import annotations
@@ -28,52 +28,60 @@ if TYPE_CHECKING:
 
 STANDARD = "-"
 LARGEST_SEED = 2**32 - 1
-# The width where no terminal tells its own, and how many names stand in a line.
+# The width of tables without a terminal, and the largest number of names in a line.
 WIDTH, MOST_NAMES = 160, 12
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-Table = Annotated[str, typer.Argument(metavar="TABLE", help="A file with a table, or -.", show_default=False)]
-Model = Annotated[str, typer.Argument(metavar="MODEL", help="A saved model, or -.", show_default=False)]
-Json = Annotated[bool, typer.Option("--json", help="Write JSON for programs.")]
-Target = Annotated[str | None, typer.Option(help="The column with the answers; else that of the fit.")]
+Table = Annotated[
+    str,
+    typer.Argument(
+        metavar="TABLE", help="A file with a table, or - for the standard input.", show_default=False
+    ),
+]
+Model = Annotated[
+    str,
+    typer.Argument(metavar="MODEL", help="A saved model, or - for the standard input.", show_default=False),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+Target = Annotated[str | None, typer.Option(help="The target column (default: the target of the fit).")]
 Scoring = Annotated[
     str | None,
     typer.Option(
-        help="A metric by scikit-learn's name: accuracy, neg_log_loss, roc_auc, f1_macro; "
-        "neg_root_mean_squared_error, r2; and so on.",
+        help="A metric by scikit-learn's name, such as accuracy, neg_log_loss, roc_auc, f1_macro, "
+        "neg_root_mean_squared_error or r2.",
         autocompletion=lambda incomplete: known_metrics(incomplete),
     ),
 ]
 Trust = Annotated[
-    list[str] | None, typer.Option(help="A type of another library that the model may hold; repeat it.")
+    list[str] | None, typer.Option(help="A library or a type that the model may contain. Can be repeated.")
 ]
-IgnoreExtra = Annotated[bool, typer.Option(help="Leave columns out that the fit has not seen.")]
-Encoding = Annotated[str | None, typer.Option(help="Of CSV, such as utf-8 or latin-1; else it is found.")]
-Delimiter = Annotated[str | None, typer.Option(help="Between the values of CSV; else it is found.")]
+IgnoreExtra = Annotated[bool, typer.Option(help="Ignore columns that were not in the training table.")]
+Encoding = Annotated[str | None, typer.Option(help="Encoding of CSV, such as latin-1 (default: detected).")]
+Delimiter = Annotated[str | None, typer.Option(help="Delimiter of CSV (default: detected).")]
 Header = Annotated[
-    bool | None, typer.Option("--header/--no-header", help="Whether CSV begins with names; else it is found.")
+    bool | None, typer.Option("--header/--no-header", help="Whether CSV has a header (default: detected).")
 ]
 Decimal = Annotated[
     Literal[".", ",", "auto"],
-    typer.Option(help="What stands before the decimals in CSV; auto finds it."),
+    typer.Option(help="Decimal sign of CSV; auto detects it."),
 ]
 
 
 def committee_option(name: str, kind: Any, *flags: str, more: str = "", **settings: Any) -> inspect.Parameter:
-    """Make an option of a declared parameter of the committee.
+    """Make an option from a declared parameter of the automatic committee.
 
     Parameters
     ----------
     name : str
-        The declaration says the default and, in its first sentence, the help.
+        The name of the parameter. Its declaration has the default value, and the help in its first sentence.
     kind : type
-        What typer reads the text as.
+        The type to which typer converts the text.
     *flags : str
-        What the option is called, if not by the name of the parameter.
+        The names of the option, if they differ from the name of the parameter.
     more : str, default=""
-        Added to the help.
+        Text to append to the help.
     **settings : object
-        For typer.
+        Further arguments of `typer.Option`.
 
     Returns
     -------
@@ -92,31 +100,33 @@ def committee_option(name: str, kind: Any, *flags: str, more: str = "", **settin
 
 
 def with_committee_options(command: Command) -> Command:
-    """Let `**parameters` of a command be those of the committee that a shell can give, after `scoring`."""
+    """Replace `**parameters` of a command by options for parameters of the committee, after `scoring`."""
     signature = inspect.signature(command, eval_str=True)
     own = [each.replace(kind=each.KEYWORD_ONLY) for each in signature.parameters.values()]
     place = list(signature.parameters).index("scoring") + 1
     command.__signature__ = signature.replace(  # type: ignore[attr-defined]
         parameters=[
             *own[:place],
-            committee_option("time_limit", str, more="Also 90s, 10m, 1h30m."),
-            committee_option("memory_limit", str, more="Also 500MB, 4GB."),
+            committee_option("time_limit", str, more="With a unit: 90s, 10m, 1h30m."),
+            committee_option("memory_limit", str, more="Here the table counts too. With a unit: 500MB, 4GB."),
             committee_option("preset", Literal[tuple(PRESETS)]),
             committee_option("tune_threshold", bool, "--tune-threshold"),
             committee_option(
                 "estimators",
                 list[str],
-                more="Names with commas; auto, which may be one, is those that suit the table.",
+                more="Comma-separated names; auto adds the default members for the table.",
                 autocompletion=known_members,
             ),
-            committee_option("rule", str, more="Else the best is found.", autocompletion=known_rules),
-            committee_option("cv", int, "--folds", more="The number of folds.", min=2),
-            committee_option("n_jobs", int, "--jobs", more="Else as many as there are cores."),
+            committee_option(
+                "rule", str, more="By default, the best rule is chosen.", autocompletion=known_rules
+            ),
+            committee_option("cv", int, "--folds", more="Specify the number of folds.", min=2),
+            committee_option("n_jobs", int, "--jobs", more="By default, one per core."),
             committee_option(
                 "random_state",
                 int,
                 "--seed",
-                more="The same seed gives the same model, without a time limit.",
+                more="Without a time limit, the same seed gives the same model.",
                 default=0,
                 min=0,
                 max=LARGEST_SEED,
@@ -131,18 +141,18 @@ def with_committee_options(command: Command) -> Command:
 def csv_form(
     encoding: str | None, delimiter: str | None, header: bool | None, decimal: str | None
 ) -> CSVForm:
-    """Return what options say of how CSV is written."""
+    """Return the form of CSV that the options specify."""
     from committee.files import CSVForm
 
     if delimiter is not None:
         delimiter = {"\\t": "\t", "tab": "\t"}.get(delimiter, delimiter)
         if len(delimiter) != 1:
-            raise typer.BadParameter(f"A delimiter is one character, or tab. Got {delimiter!r}.")
+            raise typer.BadParameter(f"A delimiter must be one character or tab. Got {delimiter!r}.")
     return CSVForm(encoding, delimiter, header, None if decimal == "auto" else decimal)
 
 
 def pairs(given: Iterable[str] | None) -> dict[str, str]:
-    """Types as options give them: `--types age=number,zip=category`. Names may have commas in them.
+    """Parse types of columns: `--types age=number,zip=category`. Names may contain commas.
 
     Examples
     --------
@@ -159,12 +169,14 @@ def pairs(given: Iterable[str] | None) -> dict[str, str]:
                 found[name] = kind
                 begun = []
         if begun:
-            raise typer.BadParameter(f"A type is given as COLUMN=TYPE, such as zip=category. Got {text!r}.")
+            raise typer.BadParameter(
+                f"A type must have the form COLUMN=TYPE, such as zip=category. Got {text!r}."
+            )
     return found
 
 
 def words(given: Iterable[str] | None) -> list[str]:
-    """Names as options give them, with commas or one by one.
+    """Split names that are separated by commas or given in several options.
 
     Examples
     --------
@@ -173,40 +185,40 @@ def words(given: Iterable[str] | None) -> list[str]:
     """
     found = [word.strip() for text in given or () for word in text.split(",") if word.strip()]
     if given and not found:
-        raise typer.BadParameter("A list of names is empty. Name something, or leave the option out.")
+        raise typer.BadParameter("A list of names is empty. Pass at least one name, or omit the option.")
     return found
 
 
 def known_members(incomplete: str) -> list[str]:
-    """The members that a shell may offer."""
-    from committee.automatic.portfolio import NAMED_ONLY, CANDIDATES
+    """Complete the names of members in a shell."""
+    from committee.automatic.portfolio import CANDIDATES, NAMED_ONLY
 
     return completed(incomplete, ["auto", *CANDIDATES, *NAMED_ONLY])
 
 
 def known_learners(incomplete: str) -> list[str]:
-    """The learners that a shell may offer."""
+    """Complete the names of learners in a shell."""
     from committee.evaluating import known_learners as lines_of_learners
 
     return completed(incomplete, lines_of_learners())
 
 
 def known_rules(incomplete: str) -> list[str]:
-    """The rules that a shell may offer."""
+    """Complete the names of rules in a shell."""
     from committee.combining.rule_registry import rule_names
 
     return completed(incomplete, rule_names())
 
 
 def known_metrics(incomplete: str) -> list[str]:
-    """The metrics that a shell may offer."""
+    """Complete the names of metrics in a shell."""
     from committee.metrics.metric_table import METRICS
 
     return completed(incomplete, METRICS)
 
 
 def completed(incomplete: str, names: Iterable[str]) -> list[str]:
-    """Names that end what was begun, after those that stand before a comma.
+    """Complete the last name of a comma-separated list.
 
     Examples
     --------
@@ -218,14 +230,14 @@ def completed(incomplete: str, names: Iterable[str]) -> list[str]:
 
 
 def check_place(place: str | os.PathLike[str], *inputs: str | os.PathLike[str]) -> None:
-    """Raise if an output cannot be written to a place, or would replace an input, before any work is done.
+    """Raise if an output cannot be written, or would replace an input. Commands call this before any work.
 
     Parameters
     ----------
     place : str or path
         `-` is the standard output.
     *inputs : str or path
-        The files that the command reads. `-` is the standard input, which may be a file too.
+        The files that the command reads. `-` is the standard input, which may be redirected from a file.
 
     Examples
     --------
@@ -241,9 +253,9 @@ def check_place(place: str | os.PathLike[str], *inputs: str | os.PathLike[str]) 
             name = "standard input" if os.fspath(given) == STANDARD else f"input {given}"
             raise ValueError(f"{path} is the {name} itself. Give the output another name.")
     if path.is_dir():
-        raise IsADirectoryError(f"{path} is a folder. Give the file a name in it.")
+        raise IsADirectoryError(f"{path} is a folder. Name a file in it.")
     if path.exists() and not path.is_file():
-        raise OSError(f"{path} is not a file but a device or the like, which cannot be replaced.")
+        raise OSError(f"{path} is a device or another special file, which cannot be replaced.")
     if not path.parent.is_dir():
         raise FileNotFoundError(f"There is no folder {path.parent} to save in. Make it first.")
     try:
@@ -254,33 +266,33 @@ def check_place(place: str | os.PathLike[str], *inputs: str | os.PathLike[str]) 
 
 
 def is_same_file(path: Path, given: str | os.PathLike[str]) -> bool:
-    """Whether a path leads to the file of an input, perhaps by a link."""
+    """Return whether a path is the file of an input, perhaps through a link."""
     try:
         status = os.fstat(sys.stdin.fileno()) if os.fspath(given) == STANDARD else os.stat(given)
         return os.path.samestat(status, path.stat())
-    except (OSError, ValueError):  # one of them does not exist, or the standard input is not a file
+    except (OSError, ValueError):  # A file does not exist, or the standard input is not a file.
         return False
 
 
 def check_run(run: str | None, resume: bool) -> None:
-    """Raise if a run would go on with another by accident, or has nothing to go on with.
+    """Raise if a fit would resume a run by accident, or has no run to resume.
 
     Parameters
     ----------
     run : str or None
         The folder of the run.
     resume : bool
-        Whether to go on with what is in it.
+        Whether to resume the run in the folder.
 
     Examples
     --------
     >>> check_run(None, resume=True)
     Traceback (most recent call last):
-    ValueError: --resume needs the folder of the run to go on with: --run-folder DIR.
+    ValueError: --resume needs the folder of the run: --run-folder DIR.
     """
     if run is None:
         if resume:
-            raise ValueError("--resume needs the folder of the run to go on with: --run-folder DIR.")
+            raise ValueError("--resume needs the folder of the run: --run-folder DIR.")
         return
     folder = Path(run)
     if folder.exists() and not folder.is_dir():
@@ -288,14 +300,14 @@ def check_run(run: str | None, resume: bool) -> None:
     is_begun = folder.is_dir() and any(folder.iterdir())
     if is_begun and not resume:
         raise ValueError(
-            f"The folder {run} has a run in it. Pass --resume to go on with it, or name another."
+            f"The folder {run} contains a run. Pass --resume to resume it, or name another folder."
         )
     if resume and not is_begun:
-        raise ValueError(f"There is no run in the folder {run}. Leave --resume out to begin one.")
+        raise ValueError(f"There is no run in the folder {run}. Omit --resume to start one.")
 
 
-def keep(model: AutomaticCommittee, place: str | os.PathLike[str]) -> int:
-    """Save a model in a place.
+def save_model(model: AutomaticCommittee, place: str | os.PathLike[str]) -> int:
+    """Save a model to a file or to the standard output.
 
     Parameters
     ----------
@@ -306,7 +318,7 @@ def keep(model: AutomaticCommittee, place: str | os.PathLike[str]) -> int:
     Returns
     -------
     int
-        The size of the file.
+        The size of the file in bytes.
     """
     if os.fspath(place) != STANDARD:
         model.save(place)
@@ -321,12 +333,12 @@ def keep(model: AutomaticCommittee, place: str | os.PathLike[str]) -> int:
 
 
 def show_json(value: object) -> None:
-    """Write a value as JSON."""
+    """Print a value as JSON."""
     print(json.dumps(plain(value), indent=2, ensure_ascii=False))
 
 
 def plain(value: object) -> object:
-    """A value as JSON has it: what it has no word for is null, as NaN, or text.
+    """Convert a value to types of JSON: NaN and infinity to null, objects of other types to text.
 
     Examples
     --------
@@ -347,7 +359,7 @@ def plain(value: object) -> object:
 
 
 def say(text: str, *, on_stderr: bool = False) -> None:
-    """Write a line."""
+    """Print a line."""
     print(text, file=sys.stderr if on_stderr else sys.stdout)
 
 
@@ -358,14 +370,14 @@ def show_table(
     right: Sequence[int] = (),
     on_stderr: bool = False,
 ) -> None:
-    """Write rows in columns.
+    """Print rows as a table.
 
     Parameters
     ----------
     header : sequence of str
     rows : iterable of sequences of str
     right : sequence of int, default=()
-        The columns of numbers.
+        The positions of columns of numbers, which are aligned to the right.
     on_stderr : bool, default=False
     """
     from rich.box import SIMPLE_HEAD
@@ -384,7 +396,7 @@ def show_table(
 
 
 def show_standings(found: dict[str, Any], *, on_stderr: bool = False) -> None:
-    """Show a leaderboard."""
+    """Print a leaderboard."""
     from committee.metrics import shown
 
     scoring = found["scoring"]
@@ -395,7 +407,7 @@ def show_standings(found: dict[str, Any], *, on_stderr: bool = False) -> None:
 
 
 def some(names: Sequence[str]) -> str:
-    """Names for a line, not too many of them.
+    """List names for a line, at most twelve of them.
 
     Examples
     --------
@@ -407,7 +419,7 @@ def some(names: Sequence[str]) -> str:
 
 
 def size_of(n_bytes: float) -> str:
-    """A size for people.
+    """Format a number of bytes for people.
 
     Examples
     --------

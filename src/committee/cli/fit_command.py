@@ -1,4 +1,4 @@
-"""The commands that fit: fit and demo."""
+"""Define the commands that fit a committee: `fit` and `demo`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from committee.cli.console import (
     Table,
     check_place,
     check_run,
-    keep,
+    save_model,
     say,
     show_json,
     show_standings,
@@ -26,28 +26,32 @@ if TYPE_CHECKING:
     from committee.jobs.training_table import TrainingTable
 
 Task = Literal["classification", "regression"]
-# By how many votes a fit with a time limit is judged after it: in less than half a second.
-QUICKLY_JUDGED = 100_000
+# The number of votes for the scores after a fit with a time limit. They take less than half a second.
+QUICK_VOTES = 100_000
 
 
 @console.with_committee_options
 def fit(
     table: Table,
-    target: Annotated[str, typer.Option(help="The column to be predicted.", show_default=False)],
+    target: Annotated[str, typer.Option(help="The column to predict.", show_default=False)],
     out: Annotated[
-        str, typer.Option(help="Where the model is saved; - is the standard output.")
+        str, typer.Option(help="The file for the model; - is the standard output.")
     ] = "model.committee",
     task: Annotated[
-        Task | None, typer.Option(help="What is learnt; else it is found.", show_default=False)
+        Task | None,
+        typer.Option(help="The task (default: inferred from the target).", show_default=False),
     ] = None,
     scoring: console.Scoring = None,
     groups: Annotated[
-        str | None, typer.Option(help="A column: rows of one group are held out together.")
+        str | None, typer.Option(help="A column of groups. Rows of a group are held out together.")
     ] = None,
-    weights: Annotated[str | None, typer.Option(help="A column with the weights of the rows.")] = None,
+    weights: Annotated[str | None, typer.Option(help="A column of row weights.")] = None,
     types: Annotated[
         list[str] | None,
-        typer.Option(help="What columns are: age=number,zip=category; boolean, date, text, id, ignore."),
+        typer.Option(
+            help="The types of columns if the inferred types are wrong: age=number,zip=category. A type is "
+            "number, category, boolean, date, text, id or ignore."
+        ),
     ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Resume the run in the folder of --run-folder.")
@@ -56,15 +60,16 @@ def fit(
     delimiter: console.Delimiter = None,
     header: console.Header = None,
     decimal: console.Decimal = "auto",
-    quiet: Annotated[bool, typer.Option("--quiet", help="Do not show how far it is.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print only warnings and errors.")] = False,
     json: Json = False,
     **parameters: Any,
 ) -> None:
-    """Turn a table into the best committee that time and memory allow, in one file.
+    """Fit a committee to a table, and save it in one file.
 
-    What columns are is guessed, told, and can be overruled by --types. Dates are taken as seconds since 1970.
-    Text that is different in most rows, and columns that number or name the rows, are left out, with a word.
-    Rows without a target are left out and counted.
+    The best members and rule for the table are chosen, within --time-limit and --memory-limit. The types of
+    columns are inferred and reported. --types overrides them. Dates become seconds since 1970. Text that
+    differs in most rows, and columns that count or identify the rows, are left out with a warning. Rows
+    without a target are left out and counted.
     """
     from committee.files import keep_nothing_freed
     from committee.jobs import fit_table
@@ -89,9 +94,9 @@ def fit(
         weights=weights,
         form=console.csv_form(encoding, delimiter, header, decimal),
         parameters={name: value for name, value in parameters.items() if value is not None},
-        tell=None if json or quiet else show_training_table,
+        report=None if json or quiet else show_training_table,
     )
-    n_bytes = keep(done.model, out)
+    n_bytes = save_model(done.model, out)
     if json:
         show_json(report(done, out, n_bytes))
     elif not quiet:
@@ -100,12 +105,15 @@ def fit(
 
 def demo(
     out: Annotated[
-        str, typer.Option(help="Where the model is saved; - is the standard output.")
+        str, typer.Option(help="The file for the model; - is the standard output.")
     ] = "demo.committee",
-    time_limit: Annotated[str, typer.Option(help="How long the fit may take.")] = "30s",
+    time_limit: Annotated[str, typer.Option(help="The time limit of the fit.")] = "30s",
     json: Json = False,
 ) -> None:
-    """Do the main job on a bundled table: fit, judge on rows that were held out, save. Needs no network."""
+    """Fit, score and save a committee for a bundled table.
+
+    The score is that of held-out rows. No network is needed.
+    """
     from committee import jobs
     from committee.jobs.table_fit import demo_tables
     from committee.metrics import shown
@@ -123,39 +131,39 @@ def demo(
             "random_state": 0,
             "verbose": 0 if json else 1,
         },
-        tell=None if json else show_training_table,
+        report=None if json else show_training_table,
     )
-    judged = jobs.evaluate(done.model, held_out)
-    n_bytes = keep(done.model, out)
-    found = report(done, out, n_bytes) | {"held_out": judged}
+    evaluation = jobs.evaluate(done.model, held_out)
+    n_bytes = save_model(done.model, out)
+    found = report(done, out, n_bytes) | {"held_out": evaluation}
     if json:
         show_json(found)
         return
     show_report(found)
-    numbers = (shown(*each) for each in judged.scores.items())
+    numbers = (shown(*each) for each in evaluation.scores.items())
     scores = ", ".join(f"{name} {number:.4g}" for name, number in numbers)
-    say(f"On {judged.n_rows} rows that were held out: {scores}.", on_stderr=out == STANDARD)
+    say(f"On {evaluation.n_rows} held-out rows: {scores}.", on_stderr=out == STANDARD)
 
 
 def check_standard_output(out: str, as_json: bool) -> None:
-    """Raise if two things are to go to the standard output."""
+    """Raise if both JSON and the model would go to the standard output."""
     if as_json and out == STANDARD:
         raise typer.BadParameter("Only one of --json and the model can go to the standard output.")
 
 
 def report(done: Fitted, out: str, n_bytes: int) -> dict[str, Any]:
-    """What a fit has done, as plain values."""
+    """Return the result of a fit as plain values."""
     from committee.jobs.model_description import decided, libraries_of, standings, title_of
 
-    n_votes = None if done.model.time_limit is None else QUICKLY_JUDGED
+    n_votes = None if done.model.time_limit is None else QUICK_VOTES
     notes = list(done.notes)
     try:
         found = standings(done.model, None, decided(done.model), done.X, n_votes)
     except ValueError as error:
-        # The model is there all the same, and saved.
-        notes.append(f"Members and rule cannot be judged: {error}")
+        # The model is valid and saved, so this is not an error.
+        notes.append(f"Members and rule cannot be scored: {error}")
         rule = title_of(done.model.rule_)
-        found = {"rule": rule, "scoring": done.model._usual_scoring(), "n_judged": 0, "standings": []}
+        found = {"rule": rule, "scoring": done.model._usual_scoring(), "n_scored": 0, "standings": []}
     return {
         "out": out,
         "n_bytes": n_bytes,
@@ -169,14 +177,14 @@ def report(done: Fitted, out: str, n_bytes: int) -> dict[str, Any]:
         "trust": libraries_of(done.model),
         "rule": found["rule"],
         "scoring": found["scoring"],
-        "n_judged": found["n_judged"],
+        "n_scored": found["n_scored"],
         "leaderboard": found["standings"],
         "seconds": round(done.seconds, 3),
     }
 
 
 def show_training_table(training: TrainingTable) -> None:
-    """Show what will be learnt from, before the fit."""
+    """Print the size of the table, the task and the inferred types, before the fit."""
     n_rows, n_columns = training.X.num_rows, training.X.num_columns
     what = f"{len(set(training.y.tolist()))} classes" if training.task == "classification" else "numbers"
     say(
@@ -191,17 +199,17 @@ def show_training_table(training: TrainingTable) -> None:
 
 
 def show_report(found: dict[str, Any]) -> None:
-    """Show what a fit has done: on stderr if the model itself goes to the standard output."""
+    """Print the result of a fit, on stderr if the model goes to the standard output."""
     on_stderr = found["out"] == STANDARD
     if found["trust"]:
         options_needed = " ".join(f"--trust {library}" for library in found["trust"])
-        say(f"Other commands open this model with {options_needed}.", on_stderr=True)
-    if not found["n_judged"]:
+        say(f"To open this model with other commands, pass {options_needed}.", on_stderr=True)
+    if not found["n_scored"]:
         say(found["notes"][-1], on_stderr=True)
     else:
         show_standings(found | {"standings": found["leaderboard"]}, on_stderr=on_stderr)
-    if 0 < found["n_judged"] < found["n_rows"]:
-        say(f"Judged on {found['n_judged']} of the {found['n_rows']} rows.", on_stderr=on_stderr)
+    if 0 < found["n_scored"] < found["n_rows"]:
+        say(f"Scored on {found['n_scored']} of the {found['n_rows']} rows.", on_stderr=on_stderr)
     place = "the standard output" if on_stderr else found["out"]
     size, seconds = size_of(found["n_bytes"]), f"{found['seconds']:.1f} s"
     say(f"Rule: {found['rule']}. {seconds}. The model is in {place} ({size}).", on_stderr=on_stderr)

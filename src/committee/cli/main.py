@@ -1,4 +1,4 @@
-"""The commands together, and how each of them ends: with a code, and one line if something is wrong."""
+"""Run commands, and turn their errors into exit codes and messages of one line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from committee.cli import INTERRUPTED, compare_command, fit_command, query_comma
 from committee.parameters import RENAMED
 
 DONE, BUG, USAGE, BAD_INPUT, BAD_MODEL, NO_FILE = range(6)
-# Both of its own click and of another one, whichever Typer is built on.
+# Typer may contain its own click or import it. This is the base class of usage errors in either.
 UsageError: Any = typer.BadParameter.__bases__[0]
 
 app = typer.Typer(
@@ -22,10 +22,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     help="Ensemble learning for tables: members vote, a rule decides.",
-    epilog="Exit codes: 0 done; 1 an error of committee itself; 2 the command cannot be understood; 3 the "
-    "table or a value does not fit; 4 the model is damaged or not trusted; 5 a file cannot be read or "
-    "written; 130 interrupted. TABLE is CSV, Parquet, Arrow, Feather, JSON lines or ARFF, packed or not, "
-    "or - for the standard input. With COMMITTEE_TRACEBACK=1, errors tell where they come from.",
+    epilog="Exit codes: 0 done; 1 an internal error of committee; 2 wrong usage; 3 an invalid table or "
+    "value; 4 the model is damaged or not trusted; 5 a file cannot be read or written; 130 interrupted. "
+    "TABLE is a CSV, Parquet, Arrow, Feather, JSON lines or ARFF file, compressed or not, or - for the "
+    "standard input. Set COMMITTEE_TRACEBACK=1 to print the traceback of an error.",
 )
 for command in (
     fit_command.fit,
@@ -44,7 +44,7 @@ for command in (
 
 
 def run(arguments: list[str]) -> int:
-    """Run a command.
+    """Run a command and return its exit code.
 
     Parameters
     ----------
@@ -70,21 +70,21 @@ def run(arguments: list[str]) -> int:
         return code if isinstance(code, int) else DONE
     except UsageError as error:
         new = RENAMED.get(getattr(error, "option_name", "").lstrip("-"))
-        hint = "" if new is None else f" Use --{new.replace('_', '-')}, its name now."
+        hint = "" if new is None else f" It is now called --{new.replace('_', '-')}."
         return complain(error.format_message() + hint, USAGE)
     except (KeyboardInterrupt, typer.Abort):
         return complain("interrupted", INTERRUPTED)
     except BrokenPipeError:
-        # Whoever read the output has had enough of it.
-        give_output_up()
+        # The reader of the output has closed the pipe.
+        discard_output()
         return NO_FILE
     except Exception as error:
-        give_output_up()
+        discard_output()
         return complain(message_of(error), code_of(error))
 
 
-def give_output_up() -> None:
-    """Let go what could not be written, or Python would try again at its end, and complain at length."""
+def discard_output() -> None:
+    """Discard output that cannot be written. Otherwise Python tries again at exit and prints a traceback."""
     try:
         sys.stdout.flush()
     except OSError:
@@ -92,7 +92,7 @@ def give_output_up() -> None:
 
 
 def code_of(error: Exception) -> int:
-    """The exit code of an error."""
+    """Return the exit code of an error."""
     from committee.saving import DamagedFile, UntrustedMember
 
     if isinstance(error, DamagedFile | UntrustedMember):
@@ -105,7 +105,7 @@ def code_of(error: Exception) -> int:
 
 
 def message_of(error: Exception) -> str:
-    """An error as one line; what may be an error of our own tells more if the environment asks for it."""
+    """Return an error as one line. Print its traceback first if COMMITTEE_TRACEBACK is set."""
     if os.environ.get("COMMITTEE_TRACEBACK"):
         traceback.print_exception(error)
     if isinstance(error, MemoryError):
@@ -114,12 +114,12 @@ def message_of(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         return error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
     if type(error).__name__ == "UntrustedMember":
-        return f"{text} On the command line, that is --trust for each of them."
+        return f"{text} On the command line, pass --trust for each of these names."
     return text if text and code_of(error) != BUG else f"{type(error).__name__}: {text}"
 
 
 def complain(message: str, code: int) -> int:
-    """Say in one line on stderr what is wrong."""
+    """Print an error as one line on stderr, and return the exit code."""
     print(f"committee: {message}", file=sys.stderr)
     return code
 
@@ -132,5 +132,5 @@ def show_warning(
     file: object = None,
     line: object = None,
 ) -> None:
-    """A warning as one line on stderr."""
+    """Print a warning as one line on stderr."""
     print(f"committee: {' '.join(str(message).split())}", file=sys.stderr)

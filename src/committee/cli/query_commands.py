@@ -1,6 +1,7 @@
-"""The commands that ask: a saved model, or what can be named.
+"""Define the commands that use a saved model, and those that list names.
 
-A model is asked by predict, evaluate, leaderboard, inspect and verify.
+`predict`, `evaluate`, `leaderboard`, `inspect` and `verify` use a model. `members`, `rules` and `learners`
+list names for other commands.
 """
 
 from __future__ import annotations
@@ -35,7 +36,10 @@ def predict(
     proba: Annotated[bool, typer.Option("--proba", help="Add the probability of each class.")] = False,
     votes: Annotated[bool, typer.Option("--votes", help="Add the votes of the members.")] = False,
     out: Annotated[
-        str, typer.Option(help="A file; its suffix says the format. - writes CSV, or JSON lines.")
+        str,
+        typer.Option(
+            help="The output file; its suffix sets the format. - prints CSV, or JSON lines with --json."
+        ),
     ] = "-",
     ignore_extra: console.IgnoreExtra = False,
     trust: console.Trust = None,
@@ -45,7 +49,7 @@ def predict(
     decimal: console.Decimal = "auto",
     json: Json = False,
 ) -> None:
-    """Answer the rows of a table."""
+    """Predict the rows of a table."""
     from committee import jobs
     from committee.files import check_output, write_file
 
@@ -53,15 +57,15 @@ def predict(
     check_output(out)
     check_place(out, table, model)
     form = console.csv_form(encoding, delimiter, header, decimal)
-    asked = load_fitted(model, trust)
-    answers = jobs.predict(asked, table, proba=proba, votes=votes, ignore_extra=ignore_extra, form=form)
+    fitted = load_fitted(model, trust)
+    answers = jobs.predict(fitted, table, proba=proba, votes=votes, ignore_extra=ignore_extra, form=form)
     write_file(answers, out, as_json=json)
     if out == STANDARD:
         return
     if json:
         show_json({"out": out, "n_rows": answers.num_rows, "columns": answers.column_names})
     else:
-        say(f"{answers.num_rows} rows are in {out}.", on_stderr=True)
+        say(f"Wrote {answers.num_rows} rows to {out}.", on_stderr=True)
 
 
 def evaluate(
@@ -77,18 +81,18 @@ def evaluate(
     decimal: console.Decimal = "auto",
     json: Json = False,
 ) -> None:
-    """Compare the answers of a model with those of a table."""
+    """Score a model on a table that contains the target."""
     from committee import jobs
     from committee.metrics import shown
 
     check_places(model, table)
     form = console.csv_form(encoding, delimiter, header, decimal)
-    asked = load_fitted(model, trust)
-    found = jobs.evaluate(asked, table, target=target, scoring=scoring, ignore_extra=ignore_extra, form=form)
+    fitted = load_fitted(model, trust)
+    found = jobs.evaluate(fitted, table, target=target, scoring=scoring, ignore_extra=ignore_extra, form=form)
     if json:
         show_json(found)
         return
-    dropped = f"; {found.n_dropped} without a value of it are left out" if found.n_dropped else ""
+    dropped = f"; {found.n_dropped} without a value left out" if found.n_dropped else ""
     say(f"{found.n_rows} rows, target {found.target!r}{dropped}.")
     show_table(
         ["metric", "value"],
@@ -101,16 +105,19 @@ def leaderboard(
     model: Model,
     scoring: console.Scoring = None,
     rule: Annotated[
-        list[str] | None, typer.Option(help="Rules to compare; else all that can decide here.")
+        list[str] | None,
+        typer.Option(
+            help="Comma-separated rules to compare (default: all that do not need the training table)."
+        ),
     ] = None,
     trust: console.Trust = None,
     json: Json = False,
 ) -> None:
-    """Judge every member and every rule by honest votes."""
+    """Score members and rules on their votes for held-out rows."""
     from committee.jobs.model_description import standings
 
-    asked = load_fitted(model, trust)
-    found = standings(asked, scoring, console.words(rule) or None)
+    fitted = load_fitted(model, trust)
+    found = standings(fitted, scoring, console.words(rule) or None)
     if json:
         show_json(found)
     else:
@@ -118,7 +125,7 @@ def leaderboard(
 
 
 def inspect(model: Model, trust: console.Trust = None, json: Json = False) -> None:
-    """Tell what is in a saved model."""
+    """Show the contents of a saved model."""
     from committee.jobs.model_description import describe
 
     with opened(model) as path:
@@ -130,7 +137,7 @@ def inspect(model: Model, trust: console.Trust = None, json: Json = False) -> No
 
 
 def verify(model: Model, json: Json = False) -> None:
-    """Check a saved model without making an estimator of it."""
+    """Check that a model file is intact, without loading the model."""
     from committee.jobs.model_description import summarise
 
     with opened(model) as path:
@@ -146,7 +153,7 @@ def verify(model: Model, json: Json = False) -> None:
 
 @contextlib.contextmanager
 def opened(model: str) -> Iterator[str]:
-    """The path of a model; the standard input and pipes are copied to a temporary file."""
+    """Yield the path of a model. Copy the standard input or a pipe to a temporary file."""
     if model != STANDARD and not Path(model).is_fifo():
         yield model
         return
@@ -157,27 +164,29 @@ def opened(model: str) -> Iterator[str]:
 
 
 def load_fitted(model: str, trust: list[str] | None) -> Any:
-    """A fitted model of ours."""
+    """Load a fitted model of this library."""
     from committee.learners.voter import Tabular
     from committee.saving import DamagedFile
 
     with opened(model) as path:
-        asked = committee.load(path, trusted=trust or ())
-    if not isinstance(asked, Tabular):
-        raise DamagedFile(f"{model} holds a {type(asked).__name__}, which committee.load opens in Python.")
-    if not asked._has_learnt():
-        raise DamagedFile(f"{model} holds a {type(asked).__name__} that is not fitted.")
-    return asked
+        fitted = committee.load(path, trusted=trust or ())
+    if not isinstance(fitted, Tabular):
+        raise DamagedFile(
+            f"{model} contains a {type(fitted).__name__}. Open it in Python with committee.load."
+        )
+    if not fitted._has_learnt():
+        raise DamagedFile(f"{model} contains a {type(fitted).__name__} that is not fitted.")
+    return fitted
 
 
 def check_places(model: str, table: str) -> None:
-    """Raise if two things are to come from the standard input."""
+    """Raise if both the model and the table would come from the standard input."""
     if model == table == STANDARD:
         raise typer.BadParameter("Only one of MODEL and TABLE can be the standard input.")
 
 
 def show_model(found: dict[str, Any]) -> None:
-    """Show what is in a model."""
+    """Print the description of a model."""
     say(f"{found['estimator']}, {size_of(found['n_bytes'])}, format {found['format_version']}")
     if found["target"] is not None:
         say(f"target: {found['target']}")
@@ -209,28 +218,28 @@ def show_model(found: dict[str, Any]) -> None:
 
 
 def members(json: Json = False) -> None:
-    """List the members that `fit --estimators` can name, a line for each."""
+    """List the members for `fit --estimators`."""
     from committee.jobs.model_description import member_lines
 
     show_lines("member", member_lines(), json)
 
 
 def rules(json: Json = False) -> None:
-    """List the rules that `fit --rule` can name, a line for each."""
+    """List the rules for `fit --rule`."""
     from committee.combining.rule_registry import rule_lines
 
     show_lines("rule", rule_lines(), json)
 
 
 def learners(json: Json = False) -> None:
-    """List the learners that `compare --learners` can name, a line for each."""
+    """List the learners for `compare --learners`."""
     from committee.evaluating import known_learners
 
     show_lines("learner", known_learners(), json)
 
 
 def show_lines(what: str, lines: dict[str, str], as_json: bool) -> None:
-    """Show names with a line for each."""
+    """Print names, each with a line that describes it."""
     if as_json:
         show_json([{what: name, "meaning": line} for name, line in lines.items()])
     else:

@@ -1,12 +1,12 @@
-"""Rules: from the votes of the members, of shape (n_members, n_rows, n_outputs), to one decision.
+"""Rules that combine the votes of members, of shape (n_members, n_rows, n_outputs), into one decision.
 
-The public names are in `committee.rules`. Nothing is imported here, so that whoever reads a file learns which
-rules there are without loading them.
+The public names are in `committee.rules`. This module imports no rules, so that code that reads saved files
+can list them without loading them.
 """
 
 from collections.abc import Mapping
 
-# The module of every class of rules.
+# The modules of the classes of rules.
 MODULES: Mapping[str, str] = {
     "FixedRule": "rule",
     "AccuracyWeightedRule": "weighted_rules",
@@ -28,7 +28,7 @@ MODULES: Mapping[str, str] = {
 
 
 def module_of(name: str) -> str | None:
-    """Return the module of a class of rules, None if there is no such class.
+    """Return the module of a class of rules, or None if there is no such class.
 
     Examples
     --------

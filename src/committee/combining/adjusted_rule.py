@@ -1,7 +1,7 @@
-"""What another rule decides, adjusted: calibrated probabilities, or thresholds that suit a metric.
+"""Adjust the decisions of another rule: calibrate probabilities, or optimise thresholds for a metric.
 
-In: the decision of a rule on honest votes. Out: a power and a factor for each class, by which decisions are
-multiplied. So the highest probability stays the class that is decided on, wherever a threshold lies.
+In: the decisions of a rule on honest votes. Out: a power and a factor for each class, which are applied to
+decisions. So the predicted class always has the highest probability, even with other thresholds than 0.5.
 """
 
 from __future__ import annotations
@@ -31,29 +31,30 @@ from committee.table.input_types import TableLike
 from committee.votes.honest_votes import HonestVotes
 from committee.votes.vote_arrays import rescaled
 
-# Probabilities below this are taken for it.
+# Probabilities are clipped at this minimum.
 SMALLEST = 1e-6
-# What the squared distances of the power from one, and of the biases from 0, cost against the mean log loss.
+# The penalty on the squared distances of the power from one and of the biases from 0, added to the log loss.
 PENALTY = 1e-3
-# The losses for which decisions are calibrated.
+# Decisions are calibrated for these losses.
 OF_PROBABILITIES = (log_losses, brier_losses)
 
 
 @saved
 @declared
 class AdjustedRule(Rule):
-    r"""Adjust what another rule decides.
+    r"""Adjust the decisions of another rule to a metric.
 
     .. math:: p(c) \propto e^{b_c} \, q(c)^w
 
     where :math:`q` is the decision of the rule. For the log loss and the Brier score, :math:`w` and the
-    :math:`b_c` minimise the log loss on honest votes: the probabilities are calibrated, by temperature and
-    bias (Guo et al. 2017). For any other metric :math:`w` is one, and the :math:`b_c` are found one after the
-    other, among those at which some row changes its class: for two classes, that is the best threshold for
-    the metric. The probabilities are then those after the shift, so that the highest is that of the class
-    decided on. A rule that learns is fitted on parts of the rows too, for decisions on the others: what it
-    decides on rows that it has learnt from tells little. If nothing can be held out, or there is no time for
-    it, decisions stay as they are.
+    :math:`b_c` minimise the log loss on honest votes, which calibrates the probabilities by temperature and
+    bias (Guo et al. 2017). For other metrics, :math:`w` is one. The :math:`b_c` are optimised one class after
+    the other, among the values at which the predicted class of a row changes. With two classes, this finds
+    the best threshold for the metric. The probabilities include the biases, so the predicted class always
+    has the highest probability.
+
+    The adjustment needs decisions on rows on which the rule was not fitted, so a trained rule is also fitted
+    in folds. If no rows can be held out, or if there is not enough time, decisions are not adjusted.
 
     Attributes
     ----------
@@ -68,7 +69,7 @@ class AdjustedRule(Rule):
 
     Examples
     --------
-    One row in four is of the second class, and nobody gives it more than 0.4:
+    One of four rows is of the second class, and its votes are at most 0.4:
 
     >>> votes = [[[0.9, 0.1], [0.8, 0.2], [0.7, 0.3], [0.6, 0.4]]]
     >>> rule = AdjustedRule("mean", scoring="accuracy").fit(votes, [0, 0, 0, 1])
@@ -79,16 +80,16 @@ class AdjustedRule(Rule):
     rule: str | Function | Rule = parameter(
         "mean",
         Constraint("the name of a rule, a function of votes or a rule"),
-        "Whose decisions are adjusted.",
+        "The rule to adjust.",
         kw_only=False,
     )
     scoring: Scoring = parameter(None, *SCORING)
     time_limit: float | None = parameter(
         None,
         optional(number(0)),
-        "How many seconds the fit may take: when they are over, what has been learnt so far is taken; the "
-        "rule itself is fitted in any case. None sets no limit. Metrics that count right and wrong "
-        "decisions, as f1 does, need little; others judge every threshold.",
+        "The time limit of the fit in seconds. After it, the best adjustment so far is used. The rule itself "
+        "is always fitted. None sets no limit. Metrics of counts, such as f1, are fast. Other metrics are "
+        "computed for every threshold.",
     )
 
     kept: ClassVar[Mapping[str, attributes.Kind]] = {
@@ -119,7 +120,7 @@ class AdjustedRule(Rule):
             self.biases_ = best_biases(scores, decided.y, decided.weights, metric, deadline)
 
     def _decided(self, honest: HonestVotes, deadline: float) -> HonestVotes:
-        """Fit the rule. Its decisions on rows that it has not learnt from, as the votes of one member."""
+        """Fit the rule. Return its out-of-fold decisions as the votes of one member."""
         if not self.rule_.needs_fit:
             X = honest.X if self.rule_._looks_at_X() else None
             decision = self.rule_.combine(honest.votes, X)
@@ -131,9 +132,9 @@ class AdjustedRule(Rule):
             partial(unfitted, self.rule_),
             honest.folds(),
             seconds=ended - began,
-            # Half of the time that is left is for the thresholds.
+            # Half of the remaining time is reserved for the thresholds.
             deadline=(ended + deadline) / 2,
-            # A fold may lack a class that the rule's metric asks for.
+            # The metric of the rule may need a class that has no rows in a fold.
             undecided=(NoValueError,),
         )
         rows = np.flatnonzero(~np.isnan(decision[:, 0]))
@@ -141,7 +142,7 @@ class AdjustedRule(Rule):
 
     @property
     def weights_(self) -> np.ndarray:
-        """The weights of the members in the rule, if it has such."""
+        """The weights of the members in the rule, if it has weights."""
         return self.rule_.weights_
 
     def _combine(self, votes: np.ndarray, X: TableLike | None) -> np.ndarray:
@@ -153,7 +154,7 @@ class AdjustedRule(Rule):
 
     @property
     def decides_by_fold(self) -> bool:  # type: ignore[override]
-        """As the rule whose decisions are adjusted."""
+        """Whether the adjusted rule decides by fold."""
         return as_rule(self.rule).decides_by_fold
 
     def _without_names(self) -> Self:
@@ -161,14 +162,14 @@ class AdjustedRule(Rule):
         return self
 
     def _check_learnt(self) -> None:
-        require(isinstance(self.rule_, Rule), "What is adjusted is no rule")
+        require(isinstance(self.rule_, Rule), "The rule to adjust is not a rule")
         is_fitted = self.rule_._has_learnt() or not self.rule_.needs_fit
         shape = (getattr(self.rule_, name, getattr(self, name)) for name in ("n_members_", "n_outputs_"))
         is_same = tuple(shape) == (self.n_members_, self.n_outputs_)
         require(is_fitted and is_same, "The rule was fitted with other members or classes")
-        require(self.rule_._looks_at_X() == self._looks_at_X(), "The rule looks at other rows")
+        require(self.rule_._looks_at_X() == self._looks_at_X(), "The two rules do not agree on the use of X")
 
 
 def adjusted(decision: np.ndarray, power: float, biases: np.ndarray) -> np.ndarray:
-    """Decisions to a power, times a factor for each class, which sum to one."""
+    """Raise decisions to a power, multiply them by a factor for each class, and rescale them."""
     return rescaled(np.exp(pooled(logarithm(decision, SMALLEST)[None], np.array([power]), biases)))

@@ -1,11 +1,11 @@
-"""Bayesian rules: weights of the members that follow from the likelihood of the honest rows.
+"""Bayesian rules, which compute the weights of members from the likelihood of the honest rows.
 
-Averaging takes it that one member made all rows, and weighs members by the probability of being the one: with
-more rows, the weight of all but one vanishes. Combination takes it that a mixture of the members made them,
-and averages over mixtures.
+Bayesian model averaging assumes that a single member generated all rows, and weighs each member by the
+probability that it is this member. With more rows, the weights of all members except one vanish. Bayesian
+model combination assumes that a mixture of the members generated the rows, and averages over mixtures.
 
-For classes, the likelihood of a row is the vote for its class. For a regression it is a normal density around
-the vote, with the member's (or mixture's) own variance.
+For classes, the likelihood of a row is the vote for its class. For regression, it is a normal density around
+the vote, with a separate variance for each member or mixture.
 """
 
 from __future__ import annotations
@@ -23,26 +23,27 @@ from committee.table.input_types import ArrayLike, RandomState
 from committee.votes.honest_votes import HonestVotes
 from committee.votes.vote_arrays import BLOCK_SIZE, check_member_weights, rescaled
 
-# A vote of 0 for the true class counts as this, the precision of float32: one row must not rule a member out.
+# Votes for the true class are clipped at this, the precision of float32, so that one row cannot exclude a
+# member.
 SMALLEST_VOTE = float(np.finfo(np.float32).eps)
-# The smallest variance of errors, as a share of the mean square of y: without errors, the density has no end.
+# The smallest variance of errors, as a share of the mean square of y, because the density must be finite.
 SMALLEST_VARIANCE = 1e-12
 
 # The number of bisections in the search for the power that tempers a likelihood.
 N_BISECTIONS = 40
-# Below this, draws from a Dirichlet distribution are all 0 but for one.
+# With smaller concentrations, all weights in a draw from a Dirichlet distribution are 0 except one.
 SMALLEST_CONCENTRATION = 0.01
-# Mixtures drawn from one Dirichlet distribution before the next is made.
+# The number of mixtures to draw from a Dirichlet distribution before it is updated.
 GROUP_SIZE = 50
 
 
 @saved
 @declared
 class BayesianAveragingRule(WeightedRule):
-    """Weigh each member by the probability that it made the honest rows.
+    """Weigh each member by the probability that it generated the honest rows.
 
     The weight of member i is proportional to prior[i] times the product of the likelihoods of all rows, each
-    to the power of the weight of the row.
+    raised to the power of the weight of the row.
 
     Attributes
     ----------
@@ -66,7 +67,7 @@ class BayesianAveragingRule(WeightedRule):
     prior: ArrayLike | None = parameter(
         None,
         Constraint("an array-like of shape (n_members,) or None"),
-        "How likely each member is before any row is seen, in any unit. None: all the same.",
+        "The prior probabilities of the members, in any unit. None gives all the same.",
     )
 
     def _check_kind(self, n_members: int, n_outputs: int, is_weighted: bool) -> None:
@@ -85,21 +86,21 @@ class BayesianAveragingRule(WeightedRule):
 @saved
 @declared
 class BayesianCombinationRule(WeightedRule):
-    """Average over mixtures of the members, each by the probability that it made the honest rows.
+    """Average mixtures of the members, weighted by the probability that they generated the honest rows.
 
-    Before any row is seen, all mixtures (weights of the members that sum to one) are equally likely. The
-    weights are the mean mixture after the rows are seen. It is estimated from draws of Dirichlet
-    distributions: the first is uniform, and each of the next has the mean and the spread of the draws so far,
-    the better half group of them at least. A draw counts by its likelihood, divided by how likely it was to
-    be drawn. (The paper adds the most likely draws to the parameters of the distribution.) With many members
-    and rows, it is the best few draws that count.
+    A mixture is a set of weights of the members that sum to one. The prior distribution of mixtures is
+    uniform, and the rule uses the posterior mean. It is estimated by importance sampling from Dirichlet
+    distributions. The first one is uniform. Each later one has the mean and the spread of the previous draws,
+    which are tempered so that the effective number of draws is at least half a group. (The paper instead adds
+    the most likely draws to the parameters of the distribution.) With many members and rows, only the best
+    few draws have an effect.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_members,)
         The logarithm of the likelihood of the honest rows under each member alone.
     log_likelihood_ : float
-        That under the most likely mixture.
+        The logarithm of the likelihood under the most likely mixture.
 
     References
     ----------
@@ -116,9 +117,9 @@ class BayesianCombinationRule(WeightedRule):
     tasks: ClassVar[tuple[str, ...]] = ("classification", "regression")
 
     n_draws: int = parameter(
-        2000, integer(1), "The least number of mixtures that are drawn, in whole groups."
+        2000, integer(1), "The minimum number of mixtures to draw. It is rounded up to a multiple of 50."
     )
-    random_state: RandomState = parameter(None, RANDOM_STATE, "Decides which mixtures are drawn.")
+    random_state: RandomState = parameter(None, RANDOM_STATE, "The seed of the draws of mixtures.")
 
     kept: ClassVar[Mapping[str, attributes.Kind]] = {
         **WeightedRule.kept,
@@ -128,7 +129,7 @@ class BayesianCombinationRule(WeightedRule):
     def _learn(self, honest: HonestVotes) -> None:
         from threadpoolctl import threadpool_limits
 
-        # The products are many and small: threads would wait for each other most of the time.
+        # The matrix products are many and small, so threads would mostly wait for each other.
         with threadpool_limits(1):
             self._draw(Likelihood(honest), honest.n_members)
 
@@ -153,7 +154,7 @@ class BayesianCombinationRule(WeightedRule):
 
 
 class Likelihood:
-    """The likelihood of honest rows under mixtures of the members, each of which counts where it has voted.
+    """The likelihood of honest rows under mixtures of the members that have voted on them.
 
     Parameters
     ----------
@@ -194,13 +195,14 @@ class Likelihood:
                 variances = self._mean(np.square, mixtures)
             log_variances = np.log(variances.clip(self.smallest)) + 2 * np.log(self.scale)
             logarithms = -0.5 * self.n_rows * (np.log(2 * np.pi) + log_variances + 1)
-        # Members that have voted on no row that counts are taken to be as bad as the worst.
+        # Members without votes on rows of positive weight are treated like the worst member.
         return np.where(np.isnan(logarithms), np.nanmin(logarithms), logarithms)
 
     def _mean(self, function: Callable[[np.ndarray], np.ndarray], mixtures: np.ndarray) -> np.ndarray:
-        """Return the mean over rows of a function of what mixtures vote; NaN if no member of one has voted.
+        """Return the mean over rows of a function of the votes of mixtures.
 
-        Where some members have not voted, the others are mixed in the same proportions.
+        On rows on which some members have not voted, the others are mixed in the same proportions. Rows on
+        which no member of a mixture has voted are skipped. The mean is NaN if no row is left.
         """
         n_members, n_rows = self.values.shape
         step = max(1, BLOCK_SIZE // (n_members + len(mixtures)))
@@ -223,10 +225,10 @@ class Likelihood:
 
 
 def log_density(mixtures: np.ndarray, concentrations: list[np.ndarray]) -> np.ndarray:
-    """Return the logarithm of the density of draws, as many from each of some Dirichlet distributions.
+    """Return the log density of draws from several Dirichlet distributions with equally many draws each.
 
-    A draw is seen as one from all of the distributions together (the balance heuristic of Veach and Guibas
-    1995), and the first of them is uniform: so no draw from a narrow one can outweigh all others.
+    It is the density of the mixture of all distributions, up to a constant (the balance heuristic of Veach
+    and Guibas 1995). The first of them is uniform, so no draw from a narrow one can outweigh all others.
 
     Parameters
     ----------
@@ -246,7 +248,7 @@ def log_density(mixtures: np.ndarray, concentrations: list[np.ndarray]) -> np.nd
 
 
 def tempered(logarithms: np.ndarray, n_least: float) -> np.ndarray:
-    """Return shares of draws by their weights, or by the power of them that lets enough draws count.
+    """Return normalised weights of draws, tempered by a power if the effective number of draws is too small.
 
     Examples
     --------
@@ -269,7 +271,7 @@ def tempered(logarithms: np.ndarray, n_least: float) -> np.ndarray:
 
 
 def moved(concentration: np.ndarray, mixtures: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """Return the Dirichlet distribution with the mean and the spread of draws; the last if there is none."""
+    """Return the Dirichlet distribution with the mean and the spread of draws; the last if they agree."""
     mean = shares @ mixtures
     variance = float((shares @ (mixtures - mean) ** 2).sum())
     if variance <= 0:
@@ -287,9 +289,9 @@ def right_votes_of(honest: HonestVotes) -> np.ndarray:
 
 
 def errors_of(honest: HonestVotes) -> tuple[np.ndarray, float]:
-    """Return the errors of the members, of shape (n_members, n_rows), in units of the largest, and that unit.
+    """Return the errors of the members in units of the largest, of shape (n_members, n_rows), and that unit.
 
-    A mixture errs by the mixture of the errors.
+    The error of a mixture is the mixture of the errors.
     """
     errors = np.concatenate([votes[:, :, 0] - y for votes, y, _ in honest.blocks()], axis=1)
     largest = float(np.abs(errors).max()) or 1.0

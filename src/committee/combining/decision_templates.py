@@ -1,6 +1,6 @@
-"""Rules that compare the votes of all members, the profile of a row, with the typical profile of a class.
+"""Rules that compare the profile of a row, the votes of all members, with the mean profile of each class.
 
-A template is the mean of the profiles of a class's honest rows, of shape (n_members, n_classes).
+A template is the mean profile of the honest rows of a class, of shape (n_members, n_classes).
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ class TemplateRule(Rule):
     Attributes
     ----------
     templates_ : ndarray of shape (n_classes, n_members, n_classes)
-        The mean profile of the rows of each class; zeros for a class without rows.
+        The mean profile of the rows of each class. Zeros for a class without rows.
     has_rows_ : ndarray of bool of shape (n_classes,)
-        The classes that there were rows of. The others get no support.
+        Whether a class had rows. Other classes get no support.
     """
 
     kept: ClassVar[Mapping[str, Kind]] = {
@@ -49,7 +49,7 @@ class TemplateRule(Rule):
                 sums[each] += np.einsum("r,mrj->mj", weights[y == each], profiles[:, y == each])
         self.has_rows_ = weight_of > 0
         means = sums / np.where(self.has_rows_, weight_of, 1)[:, np.newaxis, np.newaxis]
-        self.templates_ = means.clip(0, 1)  # rounding may lead beyond
+        self.templates_ = means.clip(0, 1)  # Rounding may exceed the limits.
 
     def _check_learnt(self) -> None:
         sums = self.templates_[self.has_rows_].sum(axis=2)
@@ -61,9 +61,9 @@ class TemplateRule(Rule):
 class DecisionTemplateRule(TemplateRule):
     """Decide for the class whose template is most similar to the votes.
 
-    A template holds the mean votes of all members on the honest rows of a class. The support of a class is
-    one less the mean squared difference of its template and the votes. It says which class is the most
-    likely, less so how likely.
+    A template contains the mean votes of all members on the honest rows of a class. The support of a class is
+    one minus the mean squared difference of its template and the votes. It ranks the classes, but it does not
+    estimate probabilities well.
 
     References
     ----------
@@ -84,19 +84,19 @@ class DecisionTemplateRule(TemplateRule):
         for each in np.flatnonzero(self.has_rows_):
             differences = profiles - self.templates_[each][:, np.newaxis]
             support[:, each] = 1 - (differences**2).mean(axis=(0, 2))
-        # Rounding may take the similarity of opposites below 0.
+        # The similarity of opposite votes may be below 0 after rounding.
         return support.clip(0)
 
 
 @saved
 @declared
 class DempsterShaferRule(TemplateRule):
-    """Combine by Dempster's rule what each member's votes are evidence of.
+    """Combine the evidence of the members' votes by Dempster's rule.
 
     The proximity f[i, j] of member i's votes to its votes in the template of class j is 1 / (1 + the squared
-    distance), rescaled over the classes. With r[i, j] the product of 1 - f[i, k] over the other classes k,
-    the belief in class j is f[i, j] r[i, j] / (1 - f[i, j] (1 - r[i, j])). The support of a class is the
-    product of the beliefs in it over the members.
+    distance), rescaled over the classes. Let r[i, j] be the product of 1 - f[i, k] over the other classes k.
+    Then the belief of member i in class j is f[i, j] r[i, j] / (1 - f[i, j] (1 - r[i, j])). The support of a
+    class is the product of the beliefs of all members.
 
     References
     ----------
@@ -122,7 +122,7 @@ class DempsterShaferRule(TemplateRule):
 
 
 def squared_distances(profiles: np.ndarray, templates: np.ndarray) -> np.ndarray:
-    """The squared distance of each member's votes to its votes in each template.
+    """Return the squared distance of each member's votes to its votes in each template.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def squared_distances(profiles: np.ndarray, templates: np.ndarray) -> np.ndarray
 
 
 def others_product(factors: np.ndarray) -> np.ndarray:
-    """For each class, the product over the other classes.
+    """Return the product of the factors of the other classes for each class.
 
     Examples
     --------

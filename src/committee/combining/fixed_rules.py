@@ -1,10 +1,10 @@
-"""Rules that need no training: functions of the votes alone.
+"""Rules that need no training, as functions of the votes.
 
 In: votes of shape (n_members, n_rows, n_outputs), and a weight for each member. Out: one decision of shape
-(n_rows, n_outputs). In the formulas, d[i, j] is the vote of member i for class j, and w[i] its weight. A
-weight of 2 is the member twice, a weight of 0 is a member that is not there.
+(n_rows, n_outputs). In the formulas, d[i, j] is the vote of member i for class j, and w[i] is its weight. A
+weight of 2 has the effect of a second, equal member, and a member of weight 0 has no effect.
 
-Decisions on classes are rescaled to sum to one. Where no class has any support, all have the same share.
+Decisions on classes are rescaled to sum to one. If no class has any support, all get the same share.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from committee.votes.vote_arrays import (
     weighted_sum,
 )
 
-# Sums of weights that differ by less are equal: the order of the members does not decide.
+# Smaller differences between sums of weights are ignored, so that the order of the members has no effect.
 SAME_SHARE = 1e-12
 Function = Callable[..., np.ndarray]
 
@@ -36,7 +36,7 @@ def mean(votes: ArrayLike, weights: ArrayLike | None = None) -> np.ndarray:
     ----------
     votes : array-like of shape (n_members, n_rows, n_outputs)
     weights : array-like of shape (n_members,), default=None
-        None gives every member the same say.
+        None gives all members the same weight.
 
     Returns
     -------
@@ -60,14 +60,14 @@ def mean(votes: ArrayLike, weights: ArrayLike | None = None) -> np.ndarray:
 def median(votes: ArrayLike, weights: ArrayLike | None = None) -> np.ndarray:
     """Take the median of the members' votes for each output.
 
-    Between two middle votes it lies halfway. With weights it is the vote at which half of the weight is
+    With two middle votes, it is their mean. With weights, it is the vote at which half of the total weight is
     reached.
 
     Parameters
     ----------
     votes : array-like of shape (n_members, n_rows, n_outputs)
     weights : array-like of shape (n_members,), default=None
-        None gives every member the same say.
+        None gives all members the same weight.
 
     Returns
     -------
@@ -90,16 +90,16 @@ def median(votes: ArrayLike, weights: ArrayLike | None = None) -> np.ndarray:
 def trimmed_mean(votes: ArrayLike, weights: ArrayLike | None = None, *, trim: float = 0.2) -> np.ndarray:
     """Average the members' votes for each output without the lowest and the highest.
 
-    A member that is trimmed in part counts for the rest. If `trim` times the number of members is a whole
-    number, that number is left out at each end, as in scipy's `trim_mean`.
+    If `trim` times the number of members is a whole number, this many votes are removed at each end, as in
+    scipy's `trim_mean`. Otherwise, the last of them keeps a part of its weight.
 
     Parameters
     ----------
     votes : array-like of shape (n_members, n_rows, n_outputs)
     weights : array-like of shape (n_members,), default=None
-        None gives every member the same say.
+        None gives all members the same weight.
     trim : float in [0, 0.5), default=0.2
-        The share of the weight that is left out at each end. 0 is the mean, nearly 0.5 the median.
+        The share of the weight to remove at each end. 0 is the mean, and nearly 0.5 is the median.
 
     Returns
     -------
@@ -125,13 +125,13 @@ def trimmed_mean(votes: ArrayLike, weights: ArrayLike | None = None, *, trim: fl
 def minimum(votes: ArrayLike, weights: ArrayLike | None = None) -> np.ndarray:
     """Take the lowest vote for each class, and rescale.
 
-    A vote of 0 is a veto. Where every class has one, all have the same share.
+    A vote of 0 is a veto. If every class has one, all get the same share.
 
     Parameters
     ----------
     votes : array-like of shape (n_members, n_rows, n_classes)
     weights : array-like of shape (n_members,), default=None
-        A member of weight 0 is left out. Other weights make no difference.
+        Members of weight 0 are ignored. Other weights make no difference.
 
     Returns
     -------
@@ -158,7 +158,7 @@ def maximum(votes: ArrayLike, weights: ArrayLike | None = None) -> np.ndarray:
     ----------
     votes : array-like of shape (n_members, n_rows, n_classes)
     weights : array-like of shape (n_members,), default=None
-        A member of weight 0 is left out. Other weights make no difference.
+        Members of weight 0 are ignored. Other weights make no difference.
 
     Returns
     -------
@@ -181,8 +181,8 @@ def maximum(votes: ArrayLike, weights: ArrayLike | None = None) -> np.ndarray:
 def product(votes: ArrayLike, weights: ArrayLike | None = None) -> np.ndarray:
     """Multiply the members' votes, each to the power w[i], and rescale.
 
-    A vote of 0 is a veto. Where every class has one, all zeros are read as the same vanishing number: the
-    classes with the fewest vetoes (by weight) remain, and the other votes decide among them.
+    A vote of 0 is a veto. If every class has one, all zeros are treated as the same very small number. Then
+    only the classes with the fewest vetoes by weight remain, and the other votes decide between them.
 
     Parameters
     ----------
@@ -211,13 +211,14 @@ def product(votes: ArrayLike, weights: ArrayLike | None = None) -> np.ndarray:
 def geometric_mean(votes: ArrayLike, weights: ArrayLike | None = None) -> np.ndarray:
     """Average the logarithms of the members' votes, and rescale: the mean of their log-odds.
 
-    It is the `product` to the power 1 / n_members, less sure of itself. Vetoes count as they do there.
+    This is the `product` to the power 1 / n_members, so its probabilities are less extreme. Vetoes have the
+    same effect as in `product`.
 
     Parameters
     ----------
     votes : array-like of shape (n_members, n_rows, n_classes)
     weights : array-like of shape (n_members,), default=None
-        None gives every member the same say.
+        None gives all members the same weight.
 
     Returns
     -------
@@ -241,15 +242,15 @@ def geometric_mean(votes: ArrayLike, weights: ArrayLike | None = None) -> np.nda
 def majority(votes: ArrayLike, weights: ArrayLike | None = None) -> np.ndarray:
     """Count the members that vote for each class.
 
-    A member votes for its class of the highest probability, the first of equal ones. A class has the majority
-    if more than half of the weight votes for it. Where no share exceeds 1/2, the committee abstains. The
-    shares are returned as they are, so the class with the most votes still has the largest.
+    A member votes for its class of the highest probability, or the first of several. A class has the majority
+    if more than half of the total weight votes for it. If no share exceeds 1/2, the committee abstains. The
+    shares are returned in this case too, so the class with the most votes still has the largest share.
 
     Parameters
     ----------
     votes : array-like of shape (n_members, n_rows, n_classes)
     weights : array-like of shape (n_members,), default=None
-        What the vote of each member counts: the weighted majority. None gives every member the same say.
+        The weight of each member's vote, for a weighted majority. None gives all members the same weight.
 
     Returns
     -------
@@ -258,7 +259,7 @@ def majority(votes: ArrayLike, weights: ArrayLike | None = None) -> np.ndarray:
 
     See Also
     --------
-    plurality : The class with the most votes takes all, majority or not.
+    plurality : Decide for the class with the most votes, with or without a majority.
 
     References
     ----------
@@ -270,7 +271,7 @@ def majority(votes: ArrayLike, weights: ArrayLike | None = None) -> np.ndarray:
     >>> majority([[[0.2, 0.8]], [[0.7, 0.3]], [[0.7, 0.3]]]).round(2)
     array([[0.67, 0.33]])
 
-    Which rows have a majority:
+    Find the rows with a majority:
 
     >>> four = one_hot([[0, 0], [0, 0], [0, 1], [1, 2]], n_classes=3)
     >>> majority(four).max(axis=1) > 0.5
@@ -282,25 +283,25 @@ def majority(votes: ArrayLike, weights: ArrayLike | None = None) -> np.ndarray:
 
 
 def plurality(votes: ArrayLike, weights: ArrayLike | None = None) -> np.ndarray:
-    """Let the class with the most votes take all, however few they are.
+    """Decide for the class with the most votes, with or without a majority.
 
-    A member votes for its class of the highest probability, the first of equal ones. Classes with equally
+    A member votes for its class of the highest probability, or the first of several. Classes with equally
     many votes share the decision.
 
     Parameters
     ----------
     votes : array-like of shape (n_members, n_rows, n_classes)
     weights : array-like of shape (n_members,), default=None
-        What the vote of each member counts. None gives every member the same say.
+        The weight of each member's vote. None gives all members the same weight.
 
     Returns
     -------
     ndarray of shape (n_rows, n_classes)
-        1 for the class that wins, 0 for the others.
+        1 for the winning class, 0 for the others.
 
     See Also
     --------
-    majority : The shares of the votes, which show whether there is a majority.
+    majority : Return the shares of the votes, which show whether there is a majority.
 
     References
     ----------
@@ -322,15 +323,15 @@ def plurality(votes: ArrayLike, weights: ArrayLike | None = None) -> np.ndarray:
 
 
 def borda(votes: ArrayLike, weights: ArrayLike | None = None) -> np.ndarray:
-    """Count ranks: a class gets a point from a member for every class that the member puts below it.
+    """Count ranks: a class gets a point from a member for each class with a lower vote of this member.
 
-    Classes that a member puts on one level get half a point from each other.
+    A class with an equal vote gives half a point.
 
     Parameters
     ----------
     votes : array-like of shape (n_members, n_rows, n_classes)
     weights : array-like of shape (n_members,), default=None
-        What a point from each member counts. None gives every member the same say.
+        The weight of each member's points. None gives all members the same weight.
 
     Returns
     -------
@@ -358,12 +359,12 @@ def one_hot(labels: ArrayLike, n_classes: int) -> np.ndarray:
     Parameters
     ----------
     labels : array-like of int of any shape, such as (n_members, n_rows)
-        Numbers of classes, from 0 on.
+        Numbers of classes, starting at 0.
     n_classes : int
 
     Returns
     -------
-    ndarray of the shape of labels, and n_classes
+    ndarray of the shape of `labels`, with n_classes as an additional last axis
         1 for the class, 0 for the others.
 
     Examples
@@ -379,7 +380,7 @@ def one_hot(labels: ArrayLike, n_classes: int) -> np.ndarray:
 
 
 def middle(votes: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """Return the weighted median: halfway between the votes before and after half of the weight."""
+    """Return the weighted median: the mean of the votes just below and above half of the weight."""
     ordered, reached = in_order(votes, shares)
     lower = (reached >= 0.5 - SAME_SHARE).argmax(axis=0, keepdims=True)
     upper = (reached > 0.5 + SAME_SHARE).argmax(axis=0, keepdims=True)
@@ -394,7 +395,7 @@ def between(votes: np.ndarray, shares: np.ndarray, low: float, high: float) -> n
 
 
 def in_order(votes: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Sort the votes for each output. Return them, and the share of the weight that is reached with each."""
+    """Sort the votes for each output. Return them and their cumulative shares of the weight."""
     if (shares == shares[0]).all():
         return np.sort(votes, axis=0), shares.cumsum()[:, np.newaxis, np.newaxis]
     order = votes.argsort(axis=0)
@@ -402,7 +403,7 @@ def in_order(votes: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 
 def multiplied(votes: np.ndarray, exponents: np.ndarray) -> np.ndarray:
-    """Return the product of votes to powers, up to a factor for each row."""
+    """Return the product of votes raised to powers, up to a factor for each row."""
     are_zero = votes == 0
     logarithms = weighted_sum(np.log(np.where(are_zero, 1, votes)), exponents)
     if are_zero.any():
@@ -422,7 +423,7 @@ def counted(votes: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 
 def ranked(votes: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return the points of each class: half of the other classes, and half of its wins minus its losses."""
+    """Return the points of each class: half the number of other classes plus half of wins minus losses."""
     n_members, n_rows, n_classes = votes.shape
     by_class = np.ascontiguousarray(votes.transpose(2, 0, 1))
     balances = np.zeros((n_classes, n_members, n_rows), dtype=np.int32)

@@ -1,6 +1,6 @@
-"""Rules that learn what the labels of members mean: which class is true when they decide as they do.
+"""Rules that estimate the probabilities of the classes given the labels that the members predict.
 
-A member's label is its class of the highest vote, the first of equal ones.
+A member's label is its class of the highest vote, or the first of several.
 """
 
 from __future__ import annotations
@@ -21,40 +21,40 @@ from committee.table.input_types import TableLike
 from committee.votes.honest_votes import HonestVotes
 from committee.votes.vote_arrays import in_blocks, labels_of
 
-# Labels are kept in this dtype: there are never more classes.
+# The dtype of stored labels, which is enough for any number of classes.
 LABEL = np.uint32
-# The place of a combination of labels that was not seen.
+# The place of a combination of labels that did not occur in the fit.
 NOWHERE = -1
 
 
 @saved
 @declared
 class NaiveBayesRule(Rule):
-    """Multiply what each member's label tells of the classes, as if members erred independently.
+    """Multiply the class probabilities given each member's label, as if members erred independently.
 
-    With N[i, j, s] the weight of the honest rows of class j that member i calls s, and s[i] its label for a
-    new row, the support of class j is
+    Let N[i, j, s] be the weight of the honest rows of class j for which member i predicts s, and s[i] its
+    label for a new row. The support of class j is
 
     - form="classical": P(j) times the product of P(s[i] | j), where P(s | j) = (N[i, j, s] + 1 / c) /
-      (N[i, j] + 1) for c classes: one row is added, spread evenly over the labels;
-    - form="posteriors": the product of P(j | s[i]), where P(j | s) = N[i, j, s] / N[i, s]; for a label that a
-      member never gave before it is P(j).
+      (N[i, j] + 1) for c classes. This adds one row, spread evenly over the labels.
+    - form="posteriors": the product of P(j | s[i]), where P(j | s) = N[i, j, s] / N[i, s]. It is P(j) if the
+      member predicted this label on no honest row.
 
-    A probability of 0 is a veto. Where every class has one, those with the fewest remain.
+    A probability of 0 is a veto. If every class has one, the classes with the fewest vetoes remain.
 
     Attributes
     ----------
     tables_ : ndarray of shape (n_members, n_classes, n_classes)
-        What label s (second axis) of a member says for class j (third axis).
+        The factor of class j (third axis) if a member predicts the label s (second axis).
     priors_ : ndarray of shape (n_classes,)
-        The shares of the classes in the weight of the rows.
+        The share of each class in the weight of the rows.
 
     References
     ----------
     D. M. Titterington et al., "Comparison of discriminant techniques applied to a complex data set of head
     injured patients". Journal of the Royal Statistical Society A 144, 1981, for the smoothing; P. Domingos,
     M. Pazzani, "On the optimality of the simple Bayesian classifier under zero-one loss". Machine Learning
-    29, 1997, for why it works although members do not err independently.
+    29, 1997, for the reason why it works although members do not err independently.
 
     Examples
     --------
@@ -68,8 +68,8 @@ class NaiveBayesRule(Rule):
     form: str = parameter(
         "classical",
         one_of("classical", "posteriors"),
-        "Whether the probabilities of labels given classes are multiplied, with the shares of the classes, "
-        "or those of classes given labels.",
+        'The probabilities to multiply: "classical" uses those of labels given classes, together with the '
+        'shares of the classes, and "posteriors" uses those of classes given labels.',
     )
     kept: ClassVar[Mapping[str, Kind]] = {
         "tables_": shares("members", "outputs", "outputs"),
@@ -83,11 +83,12 @@ class NaiveBayesRule(Rule):
         # From here on the label is the second axis and the true class the third.
         seen = confusions.transpose(0, 2, 1)
         if self.form == "classical":
-            # Each member has rows of its own. Titterington et al. add one row, spread over the labels.
+            # The rows with votes may differ between members. Titterington et al. add one row, spread over the
+            # labels.
             tables = (seen + 1 / n_classes) / (seen.sum(axis=1, keepdims=True) + 1)
         else:
             tables = ratio(seen, seen.sum(axis=2, keepdims=True), priors)
-        self.tables_, self.priors_ = tables.clip(0, 1), priors  # rounding may lead beyond
+        self.tables_, self.priors_ = tables.clip(0, 1), priors  # Rounding may exceed the limits.
 
     def _decide(self, votes: np.ndarray) -> np.ndarray:
         members = np.arange(len(votes))[:, np.newaxis]
@@ -100,17 +101,17 @@ class NaiveBayesRule(Rule):
 @saved
 @declared
 class BehaviourKnowledgeRule(Rule):
-    """Look up how often each class was true when the members gave these labels, all together.
+    """Look up the frequencies of the classes for the combination of all members' labels.
 
-    The support of class j is the share of class j among the honest rows on which every member gave the same
-    label as it does now. The majority decides on labels in a combination that was not seen.
+    The support of class j is the share of class j among the honest rows on which all members predicted the
+    same labels as for the new row. If there are no such rows, the majority decides.
 
     Attributes
     ----------
     cells_ : ndarray of int of shape (n_cells, n_members)
-        The combinations of labels that were seen, in ascending order.
+        The combinations of labels on the honest rows, in ascending order.
     supports_ : ndarray of shape (n_cells, n_classes)
-        The shares of the classes in each.
+        The shares of the classes for each combination.
 
     References
     ----------
@@ -158,6 +159,6 @@ class BehaviourKnowledgeRule(Rule):
 
 
 def ratio(part: np.ndarray, whole: np.ndarray, otherwise: np.ndarray) -> np.ndarray:
-    """Divide a part by its whole, and return something else where the whole is 0."""
+    """Divide a part by its whole, and return another value where the whole is 0."""
     result = np.array(np.broadcast_to(otherwise, part.shape), dtype=np.float64)
     return np.divide(part, whole, out=result, where=np.broadcast_to(whole > 0, part.shape))

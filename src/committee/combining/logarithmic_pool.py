@@ -1,8 +1,8 @@
-"""The logarithmic pool: members' probabilities are multiplied, each to a power learnt from honest votes.
+"""The logarithmic pool, which multiplies the members' probabilities, each raised to a fitted power.
 
-In: honest votes for classes. Out: an exponent for each member and a factor for each class. It is stacking by
-logistic regression on log-probabilities in which all classes share a member's weight: so there is little to
-learn, and it can be learnt from few rows.
+In: honest votes for classes. Out: an exponent for each member and a factor for each class. This is stacking
+by logistic regression on log-probabilities, with one weight for each member that all classes share. It has
+few parameters, so it can be fitted on few rows.
 """
 
 from __future__ import annotations
@@ -19,27 +19,26 @@ from committee.saving.format import attributes
 from committee.votes.honest_votes import HonestVotes
 from committee.votes.vote_arrays import weighted_sum
 
-# Probabilities below this are taken for it: a member that is sure and wrong does not decide alone.
+# Probabilities are clipped at this minimum, so that a member that is sure and wrong does not decide alone.
 SMALLEST = 1e-3
-# Newton steps: how many at most, the slope at which they end, and what share of the fall that the slope
-# promises must come true. A number this near to its bound stays there.
+# Settings of Newton's method: the maximum number of steps, the slope at which it ends, the required share of
+# the predicted decrease (Armijo's rule), the smallest step, and the distance at which a bound is active.
 MOST_STEPS, FLAT, ENOUGH, SMALLEST_STEP, NEAR = 50, 1e-6, 1e-4, 1e-6, 1e-10
-# Added to the curvature, relative to it: without a penalty, members that say the same have no single best
-# weights.
+# Added to the curvature, relative to it, because equal members have no unique best weights without a penalty.
 RIDGE = 1e-12
 
 
 @saved
 @declared
 class LogPoolRule(Rule):
-    r"""Multiply the members' probabilities, each to its power (Genest and Zidek 1986).
+    r"""Multiply the members' probabilities, each raised to its own power (Genest and Zidek 1986).
 
     .. math:: p(c) \propto \exp\Big(b_c + \sum_m w_m \log p_m(c)\Big), \qquad w_m \ge 0.
 
-    Weights and the :math:`b_c` minimise the mean log loss on honest votes plus a penalty on the squared
-    distance of the weights from one over the number of members, and of the :math:`b_c` from 0. Weights that
-    sum to more than one make the decision surer than the members are, which is right where they err in
-    different ways.
+    The weights and the :math:`b_c` minimise the mean log loss on honest votes plus a penalty. The penalty is
+    proportional to the squared distances of the weights from 1 / n_members, and of the :math:`b_c` from 0.
+    If the weights sum to more than one, the decision is more confident than the members. This is right for
+    members that make different errors.
 
     Attributes
     ----------
@@ -59,14 +58,13 @@ class LogPoolRule(Rule):
     array([1.7, 0.5])
     """
 
-    # It has learnt from votes of single models; the mean of their votes is surer than it knows.
+    # The rule is fitted on votes of single models. Their mean is calibrated differently.
     decides_by_fold: ClassVar[bool] = True
 
     penalty: float = parameter(
         1e-3,
         number(0),
-        "What the squares cost against the mean log loss. With 0, members that say the same have no single "
-        "best weights.",
+        "The factor of the squared distances. With 0, members with equal votes have no unique best weights.",
     )
 
     kept: ClassVar[Mapping[str, attributes.Kind]] = {
@@ -82,14 +80,14 @@ class LogPoolRule(Rule):
 
 
 def lowest_log_loss(honest: HonestVotes, penalty: float, smallest: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the exponents and the biases of the lowest log loss, with a penalty for leaving the mean.
+    """Return the exponents and the biases that minimise the log loss plus the penalty.
 
     Parameters
     ----------
     honest : HonestVotes
     penalty : float
     smallest : float
-        Probabilities below this are taken for it.
+        Probabilities are clipped at this minimum.
 
     Returns
     -------
@@ -117,9 +115,10 @@ def lowest_log_loss(honest: HonestVotes, penalty: float, smallest: float) -> tup
 def log_loss_at(
     point: np.ndarray, logarithms: np.ndarray, y: np.ndarray, weights: np.ndarray
 ) -> tuple[float, np.ndarray, np.ndarray]:
-    """Return the log loss on some rows with its first and second derivatives by exponents and biases.
+    """Return the log loss on some rows, its gradient and its Hessian with respect to exponents and biases.
 
-    The second are the covariances of the members' log-probabilities, and of the classes, under the decision.
+    The Hessian contains the covariances of the members' log-probabilities and of the classes under the
+    decision.
     """
     n_members, n_rows, _ = logarithms.shape
     rows = np.arange(n_rows)
@@ -145,15 +144,15 @@ def lowest_point(
     start: np.ndarray,
     is_bounded: np.ndarray,
 ) -> np.ndarray:
-    """Return where a convex function is lowest, some numbers not below 0: projected Newton (Bertsekas 1982).
+    """Minimise a convex function with some variables >= 0 by the projected Newton method (Bertsekas 1982).
 
     Parameters
     ----------
     model : callable
-        The value, the slope and the curvature at a point.
+        Return the value, the gradient and the Hessian at a point.
     start : ndarray of shape (n,)
     is_bounded : ndarray of bool of shape (n,)
-        The numbers that may not be below 0.
+        Whether a variable must be >= 0.
 
     Returns
     -------
@@ -191,11 +190,11 @@ def lowest_point(
 
 
 def logarithm(votes: np.ndarray, smallest: float) -> np.ndarray:
-    """Return the logarithms of votes, none of them too low."""
+    """Return the logarithms of votes, which are clipped at a minimum."""
     return np.log(np.maximum(votes, smallest))
 
 
 def pooled(logarithms: np.ndarray, weights: np.ndarray, biases: np.ndarray) -> np.ndarray:
-    """Return the scores of the classes, of which the highest of each row is 0."""
+    """Return the scores of the classes, shifted so that the highest of each row is 0."""
     scores: np.ndarray = weighted_sum(logarithms, weights) + biases
     return scores - scores.max(axis=1, keepdims=True)

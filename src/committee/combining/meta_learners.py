@@ -1,7 +1,7 @@
-"""Meta-learners that weigh members: least squares and log loss, mostly over weights that are not negative.
+"""Meta-learners that fit a weight for each member by least squares or log loss.
 
-In: a matrix with a column of votes for each member. Out: a weight for each member. All are convex problems
-that are solved by non-negative least squares, or in closed form, so nothing is drawn at random.
+In: a matrix with a column of votes for each member. Out: a weight for each member, usually >= 0. All problems
+are convex and are solved by non-negative least squares or in closed form, so the results are deterministic.
 """
 
 from __future__ import annotations
@@ -10,22 +10,22 @@ from collections.abc import Iterable
 
 import numpy as np
 
-# How far the log loss may be above its minimum.
+# The largest distance of the log loss from its minimum.
 TOLERANCE = 1e-10
 N_STEPS = 200
 SMALLEST = 1e-15
 # Added to the squares, relative to them, so that members with equal votes have a solution.
 RIDGE = 1e-12
-# Members whose squared differences are not above this, relative to their squares, say the same.
+# Members with smaller squared differences, relative to their squares, have equal votes.
 SAME = 1e-24
-# Penalties of shrunken weights, in units of the mean square of what members differ by.
+# Penalties of shrunken weights, in units of the mean squared difference of members.
 PENALTIES = np.logspace(-3, 3, 13)
 
 
 def triangle_of(tables: Iterable[np.ndarray]) -> np.ndarray:
-    """A small matrix T with the squares of a long table A: the length of T w is that of A w, for any w.
+    """Return a small matrix T in place of a long table A, such that T w and A w have the same norm for any w.
 
-    It is the triangle of a QR decomposition, made block by block.
+    It is the triangular matrix of a QR decomposition, which is computed block by block.
 
     Parameters
     ----------
@@ -50,7 +50,8 @@ def nonnegative_weights(triangle: np.ndarray) -> np.ndarray:
     Parameters
     ----------
     triangle : ndarray of shape (n_rows, n_members + 1)
-        A column for each member and one for y, each row times the root of its weight; or their triangle.
+        A column for each member and one for y, each row times the square root of its weight, or the triangle
+        of this table.
 
     Returns
     -------
@@ -65,11 +66,11 @@ def nonnegative_weights(triangle: np.ndarray) -> np.ndarray:
 
 
 def convex_weights(triangle: np.ndarray) -> np.ndarray:
-    r"""The same over weights that also sum to one.
+    r"""Minimise the same error over weights that are not negative and sum to one.
 
     With :math:`r_{im} = v_{im} - y_i`, the error of convex weights is :math:`\|R w\|^2`. Its minimum has the
-    direction of the minimum of :math:`\|R u\|^2 + (1 - \sum u)^2` over :math:`u \ge 0`: for :math:`u = t w`,
-    the best t leaves a growing function of :math:`\|R w\|^2`.
+    direction of the minimum of :math:`\|R u\|^2 + (1 - \sum u)^2` over :math:`u \ge 0`, because for
+    :math:`u = t w` and the best t, this is an increasing function of :math:`\|R w\|^2`.
 
     Examples
     --------
@@ -77,28 +78,28 @@ def convex_weights(triangle: np.ndarray) -> np.ndarray:
     array([0.75, 0.25])
     """
     residuals = triangle[:, :-1] - triangle[:, -1:]
-    # In units of the worst member, so that both terms are of one size.
+    # The unit is the error of the worst member, so that both terms have a similar size.
     unit = np.sqrt(np.square(residuals).sum(axis=0).max()) or 1.0
     system = np.vstack([residuals / unit, np.ones(residuals.shape[1])])
     return shares(solved(system, np.append(np.zeros(len(residuals)), 1.0)))
 
 
 def shrunken_weights(triangle: np.ndarray, n_rows: int) -> np.ndarray:
-    r"""Least squares, shrunk towards convex weights: they sum to one, and some may be negative.
+    r"""Fit weights that sum to one by least squares, shrunk towards convex weights; some may be negative.
 
-    With :math:`d` what convex weights decide, ridge regression explains :math:`y - d` by the :math:`v_m - d`.
-    Its penalty has the lowest error by generalised cross-validation (Golub, Heath and Wahba 1979). So where
-    nothing more can be learnt, the weights stay convex.
+    Let :math:`d` be the decision of convex weights. Ridge regression predicts :math:`y - d` from the
+    :math:`v_m - d`, with the penalty of the lowest error in generalised cross-validation (Golub, Heath and
+    Wahba 1979). If this brings no improvement, the weights are nearly convex.
 
     Parameters
     ----------
     triangle : ndarray of shape (n_rows, n_members + 1)
     n_rows : int
-        Of the table that it is the triangle of.
+        The number of rows of the table whose triangle is passed.
 
     Examples
     --------
-    The second member is as far off as the first, and always on the same side:
+    The second member is always twice as far off as the first, in the same direction:
 
     >>> votes = np.array([[1.0, 2.0], [3.0, 6.0], [2.0, 4.0], [5.0, 10.0]])
     >>> shrunken_weights(np.column_stack([votes, [0.1, 0.0, 0.1, 0.0]]), n_rows=4).round(1)
@@ -125,21 +126,21 @@ def shrunken_weights(triangle: np.ndarray, n_rows: int) -> np.ndarray:
 def likely_weights(votes: np.ndarray, weights: np.ndarray) -> np.ndarray:
     r"""Minimise the log loss :math:`-\sum_i s_i \log \sum_m w_m p_{im}` over weights that sum to one.
 
-    Newton's method: with :math:`q = P w`, the second-order model of the loss and of the sum of the weights is
-    the least-squares problem :math:`\|A w - 2 \sqrt s\|^2 / 2 + n \sum w`, :math:`A = \mathrm{diag}(\sqrt s /
-    q) P`, over :math:`w \ge 0`. A step that does not lower the loss is replaced by one of expectation
-    maximisation, which always does. The loss is within :math:`\max_m \sum_i s_i p_{im} / q_i / n - 1` of the
-    minimum.
+    This is Newton's method. With :math:`q = P w`, the second-order model of the loss and of the sum of the
+    weights is the least-squares problem :math:`\|A w - 2 \sqrt s\|^2 / 2 + n \sum w`, :math:`A =
+    \mathrm{diag}(\sqrt s / q) P`, over :math:`w \ge 0`. A step that does not lower the loss is replaced by a
+    step of expectation maximisation, which always lowers it. The loss is within :math:`\max_m \sum_i s_i
+    p_{im} / q_i / n - 1` of the minimum.
 
     Parameters
     ----------
     votes : ndarray of shape (n_rows, n_members)
-        Of each member for the class of the row.
+        The votes of each member for the true class of each row.
     weights : ndarray of shape (n_rows,)
 
     Examples
     --------
-    A member that is right two times of three, and one that is right the third time:
+    The first member is correct on two of three rows, and the second on the other one:
 
     >>> likely_weights(np.array([[0.9, 0.1], [0.9, 0.1], [0.1, 0.9]]), np.ones(3)).round(3)
     array([0.708, 0.292])
@@ -161,7 +162,7 @@ def likely_weights(votes: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 
 def newton_step(votes: np.ndarray, weights: np.ndarray, mixed: np.ndarray) -> np.ndarray:
-    """The weights that minimise the second-order model around a mixture of votes."""
+    """Return the weights that minimise the second-order model around a mixture of votes."""
     root = np.sqrt(weights)
     scaled = votes * (root / mixed)[:, None]
     squares = scaled.T @ scaled
@@ -173,13 +174,13 @@ def newton_step(votes: np.ndarray, weights: np.ndarray, mixed: np.ndarray) -> np
 
 
 def solved(matrix: np.ndarray, target: np.ndarray) -> np.ndarray:
-    """Non-negative least squares."""
+    """Solve non-negative least squares."""
     from scipy.optimize import nnls
 
     return np.asarray(nnls(matrix, target, maxiter=max(100, 30 * matrix.shape[1]))[0])
 
 
 def shares(weights: np.ndarray) -> np.ndarray:
-    """Weights that sum to one; equal ones if all are 0."""
+    """Rescale weights to sum to one. Return equal weights if all are 0."""
     total = weights.sum()
     return weights / total if total > 0 else np.full(len(weights), 1 / len(weights))

@@ -1,10 +1,10 @@
 """Pass weights and groups of rows to an estimator, or to the estimators inside it.
 
-In: an estimator, a word such as "sample_weight", and a value for each row. Out: the arguments of its `fit`. A
-pipeline passes them on to its steps, a search to the estimator that it tunes, and an ensemble of scikit-learn
-to its members. Where scikit-learn routes metadata, each of them is asked what it requests.
+In: an estimator, a name such as "sample_weight", and a value for each row. Out: the arguments of its `fit`.
+Pipelines pass them to their steps, searches to the estimator that they tune, and ensembles of scikit-learn to
+their members. If metadata routing is enabled, the requests of these estimators decide.
 
-Every estimator loads this module, so it knows classes of scikit-learn by name and does not import them.
+All estimators import this module, so it recognises classes of scikit-learn by name and does not import them.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import MetadataRequest, get_routing_for_object
 from sklearn.utils.validation import has_fit_parameter
 
-# They pass what `fit` gets to the estimator that they tune.
+# These classes pass the arguments of `fit` to the estimator that they tune.
 SEARCHES = ("GridSearchCV", "RandomizedSearchCV", "HalvingGridSearchCV", "HalvingRandomSearchCV")
-# They pass weights to all their members, and nothing else.
+# These classes pass weights, and nothing else, to all their members.
 ENSEMBLES = ("VotingClassifier", "VotingRegressor", "StackingClassifier", "StackingRegressor")
 
 
 def arguments(estimator: Any, what: str, values: np.ndarray | None) -> dict[str, np.ndarray]:
-    """Return the arguments of a fit that pass values on; empty if there are none, or nobody takes them.
+    """Return the arguments of `fit` with the values, or an empty dict if no estimator accepts them.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def arguments(estimator: Any, what: str, values: np.ndarray | None) -> dict[str,
     if get_config()["enable_metadata_routing"]:
         return {what: values} if consumes(estimator, what) else {}
     if is_of(estimator, SEARCHES) and what == "groups":
-        # Groups go to its folds, and no further.
+        # A search uses groups only for its folds.
         return {what: values} if hasattr(estimator.cv, "set_split_request") else {}
     if isinstance(estimator, Pipeline):
         return {
@@ -59,17 +59,17 @@ def arguments(estimator: Any, what: str, values: np.ndarray | None) -> dict[str,
 
 
 def consumes(estimator: Any, what: str) -> bool:
-    """Return whether an estimator requests values at a fit, for itself or for those inside it."""
+    """Return whether an estimator requests values in `fit`, for itself or for estimators inside it."""
     if own_requests(estimator) is None and has_fit_parameter(estimator, what):
-        return True  # Those inside it are asked when it passes the values on.
+        return True  # The estimator checks the requests of inner estimators itself.
     if is_of(estimator, ENSEMBLES) and hasattr(estimator, "final_estimator"):
-        # The last one gets whatever the ensemble gets, and is not asked.
+        # The final estimator gets all arguments of the ensemble, whether it requests them or not.
         return all(consumes(each, what) for each in inside(estimator))
     return what in get_routing_for_object(estimator).consumes("fit", [what])
 
 
 def reaches(estimator: Any, what: str) -> bool:
-    """Return whether values reach all that answer: the last step, the estimator of a search, all members.
+    """Return whether values reach all predictors: the last step, the estimator of a search, all members.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def reaches(estimator: Any, what: str) -> bool:
 
 
 def all_take_weights(member: Any) -> bool:
-    """Return whether an estimator and all inside it take weights; False if some are not known.
+    """Return whether an estimator and all estimators inside it accept weights; False if unknown.
 
     Examples
     --------
@@ -108,9 +108,9 @@ def all_take_weights(member: Any) -> bool:
 
 
 def request(estimator: Any, *whats: str) -> None:
-    """Let an estimator and all inside it request values, if they take them and have not refused.
+    """Set requests of values in an estimator and in all estimators inside it that accept them.
 
-    This matters only where scikit-learn routes metadata.
+    Requests that the user has set are kept. This has an effect only if metadata routing is enabled.
     """
     if not get_config()["enable_metadata_routing"]:
         return
@@ -121,18 +121,18 @@ def request(estimator: Any, *whats: str) -> None:
         for what in set(whats) & requests.fit.requests.keys():
             if requests.fit.requests[what] is None:
                 part.set_fit_request(**{what: True})
-            # A search passes what its fit gets to its scores too.
+            # A search also passes the arguments of `fit` to `score`.
             if requests.score.requests.get(what, False) is None:
                 part.set_score_request(**{what: True})
 
 
 def own_requests(part: Any) -> MetadataRequest | None:
-    """Return what an estimator requests for itself; None if it is none, or requests for others alone."""
+    """Return the requests of an estimator for itself; None if it is not an estimator or only routes."""
     if not hasattr(part, "get_metadata_routing") or isinstance(part, type):
         return None
     try:
         routing = get_routing_for_object(part)
-    except NotImplementedError:  # scikit-learn does not route through it yet
+    except NotImplementedError:  # scikit-learn does not support routing for this class.
         return None
     if isinstance(routing, MetadataRequest):
         return routing
@@ -141,7 +141,7 @@ def own_requests(part: Any) -> MetadataRequest | None:
 
 
 def inside(estimator: Any) -> list[Any]:
-    """Return the estimators that a pipeline, a search or an ensemble passes values on to."""
+    """Return the estimators to which a pipeline, a search or an ensemble passes values."""
     if is_of(estimator, SEARCHES):
         return [estimator.estimator]
     if isinstance(estimator, Pipeline):
@@ -163,7 +163,7 @@ def inside(estimator: Any) -> list[Any]:
 
 
 def is_of(estimator: object, names: tuple[str, ...]) -> bool:
-    """Return whether an estimator is of one of these classes of scikit-learn, or of a class made from one.
+    """Return whether an estimator is an instance of one of these classes of scikit-learn or of a subclass.
 
     Examples
     --------

@@ -1,12 +1,12 @@
-"""A rule: from votes and, if it is trained, honest votes with their answers, to one decision.
+"""The base class of rules, which combine votes into one decision.
 
-A rule says in `_learn` what it takes from honest votes, and in `_decide` how a block of votes becomes the
-support of each output. `Rule` does the rest for all of them: it checks what comes in, goes through the
-blocks, and rescales decisions on classes to sum to one. A rule that looks at X overrides `_combine`.
-`FixedRule` is the rule that learns nothing.
+A rule implements `_learn`, which fits it on honest votes, and `_decide`, which computes the support of each
+output from a block of votes. `Rule` checks the input, splits votes into blocks, and rescales decisions on
+classes to sum to one. A rule that uses X overrides `_combine`. `FixedRule` wraps a function and needs no
+training.
 
-A fitted rule decides without scikit-learn, for the predictors of committees. What is only needed to learn is
-imported in `_learn`.
+Fitted rules decide without scikit-learn, because predictors use them. Modules that only `_learn` needs are
+imported there.
 """
 
 from __future__ import annotations
@@ -36,26 +36,26 @@ from committee.votes.honest_votes import HonestVotes, check_labels, n_rows_of
 from committee.votes.vote_arrays import are_classes, check_member_weights, check_votes, in_blocks, rescaled
 
 RULE_FUNCTIONS.update({function: name for name, function in FIXED.items()})
-# What every fitted rule knows.
+# The attributes of all fitted rules.
 SHAPE: Mapping[str, Kind] = {"n_members_": count("members"), "n_outputs_": count("outputs")}
 
 
 class Rule(Saveable, Parametrised):
-    """A rule, to be fitted on honest votes.
+    """The base class of rules, which are fitted on honest votes.
 
-    A rule of your own says in `_learn` what it takes from `HonestVotes` (`votes`, `y`, `weights` of the rows,
-    and `blocks()` of all three), and in `_decide` how votes of float64 support each output.
+    A custom rule implements `_learn`, which gets `HonestVotes` (`votes`, `y`, `weights` of the rows, and
+    `blocks()` of all three), and `_decide`, which returns the support of each output for float64 votes.
 
     Attributes
     ----------
     n_members_ : int
-        The number of members it was fitted with.
+        The number of members in the fit.
     n_outputs_ : int
         The number of classes, or 1 for a regression.
 
     Examples
     --------
-    The member decides whose votes are the surest on honest rows:
+    Choose the member with the most confident honest votes:
 
     >>> class Boldest(Rule):
     ...     def _learn(self, honest):
@@ -68,20 +68,20 @@ class Rule(Saveable, Parametrised):
     array([[0.1, 0.9]])
     """
 
-    # Whether it looks at the rows that the votes are on.
+    # Whether the rule uses X, the rows of the votes.
     needs_X: ClassVar[bool] = False
-    # Whether it must be fitted before it combines.
+    # Whether the rule must be fitted before `combine`.
     needs_fit: ClassVar[bool] = True
-    # Whether it decides on the votes of each fold's models, where members have some, and the mean of these
-    # decisions counts. Otherwise it decides on the mean of their votes.
+    # Whether the rule is applied to the votes of the models of each fold, and its decisions are averaged.
+    # Otherwise it is applied to the mean votes of these models.
     decides_by_fold: ClassVar[bool] = False
-    # What it decides on.
+    # The tasks that the rule supports.
     tasks: ClassVar[tuple[str, ...]] = ("classification",)
-    # What a fitted rule keeps in a file, in the order in which it is checked; None if it cannot be saved.
+    # The attributes to save, in the order in which they are checked. None if the rule cannot be saved.
     kept: ClassVar[Mapping[str, Kind] | None] = None
-    # Attributes that files know by another name: what it means there never changes.
+    # The names in files of attributes that were renamed, because names in files never change.
     names_in_files: ClassVar[Mapping[str, str]] = {}
-    # A rule without parameters declares none.
+    # The declared parameters. A rule without parameters does not need `declared`.
     _declarations: ClassVar[list[Any]] = []
 
     n_members_: int
@@ -90,7 +90,7 @@ class Rule(Saveable, Parametrised):
     if TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """What a fit leaves is in `kept`."""
+            """Allow any attribute, because `kept` defines those of a fitted rule."""
 
     def fit(
         self,
@@ -103,7 +103,7 @@ class Rule(Saveable, Parametrised):
         classes: ArrayLike | None = None,
         groups: ArrayLike | None = None,
     ) -> Self:
-        """Learn how to combine from honest votes: of members that have not seen the rows they vote on.
+        """Fit the rule on honest votes, which are votes of members on rows that they were not fitted on.
 
         Parameters
         ----------
@@ -112,20 +112,20 @@ class Rule(Saveable, Parametrised):
         y : array-like of shape (n_rows,)
             Numbers of classes, from 0 to n_outputs - 1, or the numbers of a regression.
         X : table of shape (n_rows, n_columns), default=None
-            The rows that the votes are on, for the rules that look at them.
+            The rows of the votes, for rules that use them.
         sample_weight : array-like of shape (n_rows,), default=None
-            Weights of the rows. Small integers say how often a row counts; of other numbers, only the
-            ratios matter. None gives every row the weight 1.
+            Weights of the rows. Small integers are repetitions of rows. Of other numbers, only the ratios
+            matter. None gives all rows the weight 1.
         has_voted : array-like of bool of shape (n_members, n_rows), default=None
-            Whether each vote is the member's own. Another number, such as the mean of the other members,
-            stands for a vote that is not. Rules that weigh members or choose among them, and naive Bayes,
-            judge members by their own votes alone. Rules that look at all votes on a row together take them
-            as they are. None: all are their own.
+            Whether a member has voted on a row. Otherwise its vote is a substitute, such as the mean of the
+            other members. Rules that weigh or select members, and naive Bayes, evaluate members only on the
+            rows that they have voted on. Rules that use all votes on a row together use the substitutes too.
+            None means that all members have voted on all rows.
         classes : array-like of shape (n_outputs,), default=None
-            The labels that outputs stand for. A `scoring` that is a scorer of scikit-learn finds the
-            positive class by them. None: the numbers of the outputs.
+            The labels of the outputs, from which a scorer of scikit-learn in `scoring` finds the positive
+            class. None uses the numbers of the outputs.
         groups : array-like of shape (n_rows,), default=None
-            Rows of one group are held out together by a meta-learner that is a committee.
+            Groups of rows to hold out together. They are passed to meta-learners that accept groups.
 
         Returns
         -------
@@ -150,32 +150,32 @@ class Rule(Saveable, Parametrised):
         Parameters
         ----------
         votes : array-like of shape (n_members, n_rows, n_outputs)
-            Of the members that the rule was fitted with, in their order.
+            The votes of the members of the fit, in the same order.
         X : table of shape (n_rows, n_columns), default=None
-            The rows that the votes are on, for the rules that look at them.
+            The rows of the votes, for rules that use them.
 
         Returns
         -------
         ndarray of shape (n_rows, n_outputs)
-            Decisions on classes are not negative and sum to one. Support that differs by rounding alone is
-            made equal, so the first of equal classes wins.
+            Decisions on classes are not negative and sum to one. Classes whose support differs only by
+            rounding get equal values, so that the first of them wins.
         """
         return self._combine(self._check_combine(votes, X), X)
 
     def _learn(self, honest: HonestVotes) -> None:
-        """Learn from honest votes."""
+        """Fit the rule on honest votes."""
         raise NotImplementedError
 
     def _combine(self, votes: np.ndarray, X: TableLike | None) -> np.ndarray:
-        """Decide on votes whose shape is checked."""
+        """Combine votes of a valid shape."""
         return in_blocks(self._decide, votes)
 
     def _decide(self, votes: np.ndarray) -> np.ndarray:
-        """Return the support of each output, on any scale for classes, from a block of votes in float64."""
+        """Return the support of each output for a block of float64 votes, for classes on any scale."""
         raise NotImplementedError
 
     def _check_combine(self, votes: ArrayLike, X: TableLike | None) -> np.ndarray:
-        """Return votes as an array, if the rule is fitted and can decide on them."""
+        """Check that the rule is fitted and can combine these votes. Return them as an array."""
         self._check_fitted()
         checked = check_votes(votes)
         if hasattr(self, "n_members_"):
@@ -195,22 +195,22 @@ class Rule(Saveable, Parametrised):
         if task not in self.tasks:
             given = "votes for classes" if are_classes(votes) else "votes of one output"
             raise ValueError(
-                f"{type(self).__name__} is a rule for {self.tasks[0]}. Got {given}, a {task}. Use the rule "
-                "'mean'."
+                f"{type(self).__name__} is a rule for {self.tasks[0]}. Got {given}, which are for {task}. "
+                "Use the rule 'mean'."
             )
 
     def _check_kind(self, n_members: int, n_outputs: int, is_weighted: bool) -> None:
-        """Raise if the parameters do not suit the numbers of members and outputs, or weights of rows.
+        """Raise if the parameters do not fit the number of members or outputs, or weights of rows.
 
-        `fit` calls it, and so do committees before any member is fitted.
+        `fit` calls this method, and committees call it before any member is fitted.
         """
 
     def _looks_at_X(self) -> bool:
-        """Return whether the rule looks at the rows with the parameters that it has."""
+        """Return whether the rule uses X with its parameters."""
         return self.needs_X
 
     def _without_names(self) -> Self:
-        """Return itself, with rules instead of their names, so that their random states can be set."""
+        """Replace names of rules in parameters by rules, so that their random states can be set."""
         return self
 
     def _check_X(self, X: TableLike | None, n_rows: int) -> None:
@@ -225,13 +225,13 @@ class Rule(Saveable, Parametrised):
         n_members, _, n_outputs = votes.shape
         if n_members != self.n_members_:
             raise ValueError(
-                f"The rule was fitted with {self.n_members_} members and gets the votes of {n_members}. "
+                f"The rule was fitted with {self.n_members_} members. Got the votes of {n_members}. "
                 "Pass the votes of the same members, or fit again."
             )
         if n_outputs != self.n_outputs_:
             raise ValueError(
-                f"The rule was fitted with {self.n_outputs_} outputs and gets votes with {n_outputs}. "
-                "Pass votes on the same classes, or fit again."
+                f"The rule was fitted with {self.n_outputs_} outputs. Got votes with {n_outputs}. "
+                "Pass votes for the same classes, or fit again."
             )
 
     def _check_parameters(self) -> None:
@@ -248,16 +248,16 @@ class Rule(Saveable, Parametrised):
         learnt = {name: fields.take(self.names_in_files.get(name, name), object) for name in kinds}
         try:
             check_all(kinds, learnt, {})
-        except Wrong as fault:
-            raise DamagedFile(f"{fault}.") from fault
+        except Wrong as error:
+            raise DamagedFile(f"{error}.") from error
         vars(self).update(learnt)
         task = "classification" if self.n_outputs_ > 1 else "regression"
         fields.require(self.n_members_ > 0 and self.n_outputs_ > 0, "there are no members or no outputs")
-        fields.require(task in self.tasks, f"a {type(self).__name__} is no rule for {task}")
+        fields.require(task in self.tasks, f"a {type(self).__name__} does not support {task}")
         self._check_learnt()
 
     def _check_learnt(self) -> None:
-        """Raise `DamagedFile` unless what was taken fits together, beyond what the kinds say."""
+        """Raise `DamagedFile` if attributes from a file contradict each other."""
 
     def _kinds(self) -> Mapping[str, Kind]:
         if self.kept is None:
@@ -268,9 +268,9 @@ class Rule(Saveable, Parametrised):
 @saved
 @declared
 class FixedRule(Rule):
-    """A rule that needs no training: a function of the votes, with or without weights of the members.
+    """Combine votes by a function that needs no training, with or without weights of the members.
 
-    `fit` only checks that the rule can decide on such votes.
+    `fit` only checks that the rule can combine such votes.
 
     Examples
     --------
@@ -289,18 +289,18 @@ class FixedRule(Rule):
             f"one of {', '.join(FIXED)}, or a function of votes",
             lambda value: value in FIXED if isinstance(value, str) else callable(value),
         ),
-        "What decides: from votes of shape (n_members, n_rows, n_outputs) to a decision of shape (n_rows, "
-        "n_outputs). A function is called with `weights` too if there are any.",
+        "The name of a rule, or a function of votes of shape (n_members, n_rows, n_outputs) that returns a "
+        "decision of shape (n_rows, n_outputs). If `weights` is set, it is passed to the function too.",
     )
     weights: ArrayLike | None = parameter(
         None,
         Constraint("an array-like of shape (n_members,) or None"),
-        "What the vote of each member counts. None gives every member the same say.",
+        "The weight of each member's vote. None gives all members the same weight.",
     )
     trim: float | None = parameter(
         None,
         optional(number(0, 0.5, closed="left")),
-        "For trimmed_mean: the share of the weight that is left out at each end. None is 0.2.",
+        "For trimmed_mean: the share of the weight to remove at each end. None is 0.2.",
     )
 
     @property
@@ -311,11 +311,11 @@ class FixedRule(Rule):
         return np.asarray(self.weights, dtype=np.float64)
 
     def _check_kind(self, n_members: int, n_outputs: int, is_weighted: bool) -> None:
-        # One row shows whether the function takes such votes.
+        # One row is enough to check that the function accepts such votes.
         self._combine(np.full((n_members, 1, n_outputs), 1 / n_outputs), None)
 
     def _learn(self, honest: HonestVotes) -> None:
-        """Learn nothing."""
+        """Do nothing, because there is nothing to fit."""
 
     def _combine(self, votes: np.ndarray, X: TableLike | None) -> np.ndarray:
         check_parameters(self)
@@ -332,39 +332,39 @@ class FixedRule(Rule):
 
 
 def check_decision(decision: np.ndarray, votes: np.ndarray) -> np.ndarray:
-    """Check the decision of a user's function, and rescale one for classes to sum to one."""
+    """Check the decision of a user's function. Rescale decisions on classes to sum to one."""
     if decision.shape != votes.shape[1:]:
         raise ValueError(
-            f"A rule must decide with the shape (n_rows, n_outputs) {votes.shape[1:]}. Got {decision.shape}."
+            f"A rule must return the shape (n_rows, n_outputs) {votes.shape[1:]}. Got {decision.shape}."
         )
     if not np.isfinite(decision).all() or (are_classes(votes) and (decision < 0).any()):
-        raise ValueError("A rule must decide with finite numbers, for classes >= 0. Check the function.")
+        raise ValueError("A rule must return finite numbers, for classes >= 0. Check the function.")
     return rescaled(decision) if are_classes(votes) else decision
 
 
 def unfitted(rule: Rule) -> Rule:
-    """Return an unfitted rule with the parameters of another, even the generators among them."""
+    """Return an unfitted rule with the same parameters, including the same random generators."""
     return type(rule)(**rule.get_params(deep=False))
 
 
 def check_rule(
     rule: Rule, n_members: int, task: Classification | Regression, *, is_weighted: bool = False
 ) -> None:
-    """Raise for a rule that could not decide on a task, before members are fitted."""
+    """Raise an error before members are fitted if a rule does not support a task."""
     check_parameters(rule)
     name = "classification" if isinstance(task, Classification) else "regression"
     if name not in rule.tasks:
         raise ValueError(f"{type(rule).__name__} is a rule for {rule.tasks[0]}. Use another for {name}.")
     if name == "regression" or task.n_outputs > 1:
         rule._check_kind(n_members, task.n_outputs, is_weighted)
-        judges: object = rule
-        while isinstance(judges, Rule):
-            scoring = getattr(judges, "scoring", None)
+        inner: object = rule
+        while isinstance(inner, Rule):
+            scoring = getattr(inner, "scoring", None)
             if scoring is not None:
                 check_scoring(scoring, task.n_outputs, task.classes)
-            judges = getattr(judges, "rule", None)
+            inner = getattr(inner, "rule", None)
 
 
 def differ(weights: np.ndarray | None) -> bool:
-    """Return whether rows that count at all have other weights than one, in whatever unit."""
+    """Return whether a row has another weight than 0 or 1, after weights are rescaled."""
     return weights is not None and bool((scaled(weights)[weights > 0] != 1).any())

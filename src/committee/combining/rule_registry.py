@@ -1,6 +1,6 @@
-"""The registry of rules, by which `rule="cawpe"` works wherever votes are combined.
+"""The registry of rules, with names such as "cawpe" for the parameter `rule`.
 
-A trained rule is imported when somebody names it.
+A trained rule is imported when its name is used.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from committee.combining.fixed_rules import FIXED
 from committee.combining.rule import FixedRule, Rule
 from committee.parameters import unknown_name
 
-# The name of a rule: its class, and the parameters that the name stands for.
+# The class and the parameters of each name.
 TRAINED: Mapping[str, tuple[str, Mapping[str, object]]] = {
     "weighted_mean": ("AccuracyWeightedRule", {"of": "probabilities"}),
     "weighted_majority": ("AccuracyWeightedRule", {"of": "labels"}),
@@ -47,7 +47,7 @@ def rule_names() -> list[str]:
 
 
 def rule_lines() -> dict[str, str]:
-    """The names of all rules, with a line for each: the first of what a function or class says of itself.
+    """Return the names of all rules with the first lines of their docstrings.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def rule_lines() -> dict[str, str]:
 
 
 def rule_named(name: str) -> Rule:
-    """Make the rule of a name.
+    """Make a rule by its name.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def rule_named(name: str) -> Rule:
     Returns
     -------
     Rule
-        With default parameters, and not fitted.
+        An unfitted rule with default parameters.
 
     Examples
     --------
@@ -89,17 +89,17 @@ def rule_named(name: str) -> Rule:
 
 
 def as_rule(rule: object) -> Rule:
-    """Make a rule of what a user may pass as one.
+    """Convert a name or a function to a rule.
 
     Parameters
     ----------
     rule : str, callable or Rule
-        A name of the registry; a function of votes and, if there are any, `weights`; or a rule.
+        A name in the registry, a function of votes and optionally `weights`, or a rule.
 
     Returns
     -------
     Rule
-        A rule that is passed is returned as it is.
+        If `rule` is a rule already, the same object.
 
     Examples
     --------
@@ -115,6 +115,6 @@ def as_rule(rule: object) -> Rule:
         raise ValueError(
             f"rule must be the name of a rule, a function or a rule such as CAWPERule(). Got {rule!r}."
         )
-    # A rule can be saved if its function has a name.
+    # Names replace known functions, because only rules with names can be saved.
     named = next((name for name, function in FIXED.items() if function is rule), rule)
     return FixedRule(rule=named, weights=None, trim=None)

@@ -1,8 +1,7 @@
-"""Stacking (Wolpert 1992): a meta-learner learns from honest votes how to decide.
+"""Stacking (Wolpert 1992): fit a meta-learner on honest votes.
 
-In: votes, as columns of a level-one table with a row for each row, one member after the other. Out: the
-decision of a classifier or regressor of scikit-learn on that table, or of one of the meta-learners in
-`meta_learners`.
+In: votes. They become the columns of a level-one table, one member after the other. Out: the decision of a
+classifier or regressor of scikit-learn on that table, or a weighted mean from `meta_learners`.
 """
 
 from __future__ import annotations
@@ -41,49 +40,49 @@ from committee.votes.vote_arrays import (
     weighted_sum,
 )
 
-# Meta-learners that weigh members instead of learning from columns.
+# Meta-learners that weigh members and do not use the level-one table.
 WEIGHING = ("nnls", "convex", "mlr", "shrunken")
-# The classes of scikit-learn's linear models that have a name.
+# The names of meta-learners that are linear models of scikit-learn.
 ESTIMATORS = {"logistic": "LogisticRegression", "ridge": "RidgeCV", "linear": "LinearRegression"}
 FOR_CLASSES = ("logistic", "nnls", "convex", "mlr")
 FOR_NUMBERS = ("ridge", "linear", "nnls", "convex", "shrunken")
-# Probabilities are kept this far from 0 and 1 before they become log-odds.
+# Probabilities are clipped to this distance from 0 and 1 before they are converted to log-odds.
 MARGIN = 1e-6
 
 
 @saved
 @declared
 class StackingRule(Rule):
-    r"""Let a meta-learner decide on the votes.
+    r"""Combine the votes by a meta-learner that is fitted on honest votes.
 
-    The ready meta-learners are
+    The named meta-learners are
 
     ============ =======================================================================================
     "logistic"   logistic regression, for classes
-    "ridge"      ridge regression with the penalty by leave-one-out, for regression, in units of y's
-                 standard deviation
+    "ridge"      ridge regression in units of y's standard deviation, for regression; leave-one-out
+                 cross-validation chooses the penalty
     "linear"     least squares, for regression
-    "nnls"       least squares over weights >= 0, one for each member (Breiman 1996); for classes they are
-                 shared by all classes and sum to one
-    "convex"     weights >= 0 that sum to one: of the lowest log loss, or of the lowest squared error
+    "nnls"       least squares over weights >= 0, one for each member (Breiman 1996); for classes, all
+                 classes share these weights, and they sum to one
+    "convex"     weights >= 0 that sum to one and minimise the log loss, or the squared error in regression
                  (van der Laan et al. 2007)
-    "mlr"        multi-response linear regression, for classes: for each class, least squares of its crisp
-                 votes by the members' votes for that class, over weights >= 0 (Ting and Witten 1999)
+    "mlr"        multi-response linear regression, for classes: for each class, least squares of its 0/1
+                 indicator on the members' votes for it, over weights >= 0 (Ting and Witten 1999)
     "shrunken"   for regression: least squares over weights that sum to one and may be negative, shrunk
-                 towards those of "convex" as far as generalised cross-validation says
+                 towards those of "convex" by generalised cross-validation
     ============ =======================================================================================
 
-    A classifier without `predict_proba` decides by crisp votes. Weights of rows go to the meta-learner, which
-    must take them; rows of weight 0 are left out. Groups go to one that takes them, as a committee does, or a
-    search in folds of groups. Pipelines and searches pass both on to those inside. If all rows are of one
-    class, the decision is always for it.
+    The decision of a classifier without `predict_proba` is its predicted class. Weights of rows are passed to
+    the meta-learner, which must accept them. Rows of weight 0 are ignored. Groups are passed to meta-learners
+    that accept them, such as committees, or searches with folds of groups. Pipelines and searches pass both
+    to the estimators inside them. If all rows are of one class, this class is always predicted.
 
     Attributes
     ----------
     final_estimator_ : estimator or None
-        The fitted meta-learner; None if it weighs members.
+        The fitted meta-learner, or None if it weighs members.
     weights_ : ndarray of shape (n_members,) or (n_members, n_classes), or None
-        The weights of "nnls", "convex" and "shrunken", and those of "mlr" for each class.
+        The weights of the members for "nnls", "convex" and "shrunken", and for each class for "mlr".
 
     References
     ----------
@@ -107,22 +106,22 @@ class StackingRule(Rule):
 
     final_estimator: Any = parameter(
         None,
-        Constraint("a name of a meta-learner, a classifier or regressor, or None"),
+        Constraint("the name of a meta-learner, a classifier or regressor, or None"),
         "The meta-learner. None is logistic for classes and ridge for regression.",
         kw_only=False,
     )
     votes: str = parameter(
         "probabilities",
         one_of("probabilities", "log_odds", "labels"),
-        "What the meta-learner sees of votes for classes: the votes, log(p / (1 - p)), or crisp votes.",
+        "The form of votes for classes in the table: probabilities p, log(p / (1 - p)), or crisp votes.",
     )
     passthrough: bool = parameter(
-        False, boolean, "Whether the meta-learner sees the columns of X too, after the votes."
+        False, boolean, "Whether the columns of X are added to the table, after the votes."
     )
     drop_redundant: bool = parameter(
         True,
         boolean,
-        "Whether the votes for the first class are left out of the table: they follow from the others.",
+        "Whether to drop the votes for the first class from the table. They follow from the others.",
     )
 
     kept: ClassVar[Mapping[str, attributes.Kind]] = {
@@ -133,7 +132,7 @@ class StackingRule(Rule):
     }
 
     def level_one(self, votes: ArrayLike, X: TableLike | None = None) -> np.ndarray:
-        """Return the table that a meta-learner sees; this needs no fit.
+        """Return the table for the meta-learner. The rule need not be fitted.
 
         Parameters
         ----------
@@ -154,7 +153,7 @@ class StackingRule(Rule):
             table[rows] = columns_of(block, self.votes, self.drop_redundant)
         if not self.passthrough:
             return table
-        return np.column_stack([table, as_matrix(X, "the meta-learner sees its columns")])
+        return np.column_stack([table, as_matrix(X, "the meta-learner uses its columns")])
 
     def _check_kind(self, n_members: int, n_outputs: int, is_weighted: bool) -> None:
         from committee.combining.metadata_routing import reaches
@@ -243,7 +242,7 @@ class StackingRule(Rule):
         return convex_weights(triangle)
 
     def _tables(self, honest: HonestVotes, outputs: slice) -> Iterator[np.ndarray]:
-        """Yield a column of votes for some outputs for each member, and one of the answer, in blocks."""
+        """Yield blocks of a table with a column of votes for each member, and y as the last column."""
         for votes, y, weights in honest.blocks():
             answer = one_hot(y, honest.n_outputs) if honest.are_classes else y[:, None]
             both = np.concatenate([self._seen(votes), answer[None]])[:, :, outputs]
@@ -276,32 +275,33 @@ class StackingRule(Rule):
 
     def _check_learnt(self) -> None:
         learner, weights = self.final_estimator_, self.weights_
-        require((learner is None) != (weights is None), "Either an estimator decides or weights do")
+        require((learner is None) != (weights is None), "There must be either an estimator or weights")
         if weights is not None:
             require(
                 self.n_outputs_ == 1 or (weights >= 0).all(), "A weight of a vote for classes is negative"
             )
             return
-        # A fitted classifier has classes, and a regressor has none.
+        # A fitted classifier has classes, and a fitted regressor does not.
         is_such = hasattr(learner, "predict") and hasattr(learner, "classes_") == (self.n_outputs_ > 1)
-        require(is_such and hasattr(learner, "n_features_in_"), "What decides is no fitted estimator")
+        require(is_such and hasattr(learner, "n_features_in_"), "The meta-learner is not a fitted estimator")
         n_columns = columns_of(
             np.empty((self.n_members_, 0, self.n_outputs_)), self.votes, self.drop_redundant
         ).shape[1]
         fits = learner.n_features_in_ > n_columns if self.passthrough else learner.n_features_in_ == n_columns
-        require(fits, "The estimator that decides was fitted on other columns")
+        require(fits, "The meta-learner was fitted on other columns")
         if self.n_outputs_ > 1:
             codes = learner.classes_
             are_codes = codes.dtype.kind in "iu" and codes.min() >= 0 and codes.max() < self.n_outputs_
-            require(are_codes, "The estimator that decides was fitted on other classes")
+            require(are_codes, "The meta-learner was fitted on other classes")
 
 
 def fit_in_units_of_y(
     ridge: Any, table: np.ndarray, y: np.ndarray, n_votes: int, given: Mapping[str, np.ndarray]
 ) -> None:
-    """Fit a ridge regression in units of y's standard deviation, so that its penalties have no other.
+    """Fit a ridge regression in units of y's standard deviation, so that its penalties are in this unit.
 
-    The first columns are votes, which are in the unit of y as well. So are the coefficients in the end.
+    The first columns are votes, which have the unit of y too. Afterwards, the coefficients are converted to
+    the original units.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Rules that weigh members by how well they do on honest votes.
+"""Rules that weigh members by their scores on honest votes.
 
-Out of `fit` come `scores_`, how well each member does, and `weights_`, what that makes its vote count; the
-decision is the weighted mean of the votes.
+`fit` computes `scores_`, the scores of the members, and from these `weights_`. The decision is the weighted
+mean of the votes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from committee.task import are_repetitions
 from committee.votes.honest_votes import HonestVotes
 from committee.votes.vote_arrays import labels_of, rescaled, weighted_sum
 
-# A member without any loss counts as one with so small a share of the largest loss.
+# The smallest loss of a member, as a share of the largest loss. It limits the weights of perfect members.
 SMALLEST_LOSS = 1e-9
 
 
@@ -30,9 +30,9 @@ class WeightedRule(Rule):
     Attributes
     ----------
     scores_ : ndarray of shape (n_members,) or (n_members, n_classes)
-        How well each member does on the honest votes.
+        The score of each member on honest votes.
     weights_ : ndarray of shape (n_members,) or (n_members, n_classes)
-        What the vote of each member counts. The weights of all members sum to one.
+        The weight of each member's vote. The weights of all members sum to one.
     """
 
     kept: ClassVar[Mapping[str, Kind]] = {
@@ -50,9 +50,9 @@ class WeightedRule(Rule):
 @saved
 @declared
 class AccuracyWeightedRule(WeightedRule):
-    """Weigh each member by how well it does on honest votes: the sum of w[i] d[i, j], rescaled.
+    """Weigh members by their scores on honest votes: the sum of w[i] d[i, j], rescaled.
 
-    Members that all deserve no weight at all get the same one.
+    If the scores of all members are 0, all get the same weight.
 
     References
     ----------
@@ -75,24 +75,24 @@ class AccuracyWeightedRule(WeightedRule):
     of: str = parameter(
         "probabilities",
         one_of("probabilities", "labels"),
-        'What is weighed: the votes as they are, or the class that each member votes for. "labels" makes it '
-        "the weighted majority. A regression has numbers, and this makes no difference.",
+        'The votes to weigh: the probabilities, or crisp votes for the predicted classes. "labels" is the '
+        "weighted majority. This has no effect on regression.",
     )
     score: str = parameter(
         "auto",
         one_of("auto", "accuracy", "balanced_accuracy", "log_odds", "inverse_loss"),
-        'What a weight is. "accuracy": the share p of right decisions. "balanced_accuracy": its mean over '
-        'the classes that there are rows of. "log_odds": log(p (c - 1) / (1 - p)) for c classes, and 0 for a '
-        "member no better than chance: the best weights of labels of independent members; a member that is "
-        'always right is taken to be wrong on half a row. "inverse_loss": one divided by the mean squared '
-        'error, which for classes is the Brier score of what is weighed. "auto" is "accuracy" for classes '
-        'and "inverse_loss" for a regression, the only one that it has.',
+        'The score of a member. "accuracy": the share p of correct decisions. "balanced_accuracy": the mean '
+        'of this share over the classes with rows. "log_odds": log(p (c - 1) / (1 - p)) for c classes, at '
+        "least 0. These are the best weights for labels of independent members. A member that is always "
+        'correct is treated as wrong on half a row. "inverse_loss": one divided by the mean squared error, '
+        'which is the Brier score for classes. "auto" is "accuracy" for classes and "inverse_loss" for '
+        "regression, which supports no other.",
     )
     per_class: bool = parameter(
         False,
         boolean,
-        "Whether a member has a weight for each class: its score on the question whether a row is of the "
-        "class or not.",
+        "Whether a member has a separate weight for each class: its score on the binary task of this class "
+        "against all others.",
     )
 
     def _check_kind(self, n_members: int, n_outputs: int, is_weighted: bool) -> None:
@@ -134,7 +134,7 @@ class AccuracyWeightedRule(WeightedRule):
                 losses += np.einsum("mr,mrj->mj", weights, (votes - truth) ** 2)
             totals += weights.sum(axis=1, keepdims=True)
         losses = np.divide(losses, totals, out=np.zeros(losses.shape), where=totals > 0)
-        # A member that has not voted is taken to be as bad as the worst.
+        # A member without votes is treated like the worst member.
         losses = np.where(totals > 0, np.minimum(losses, np.finfo(np.float64).max), losses.max(axis=0))
         return inverses(losses if self.per_class else losses.sum(axis=1))
 
@@ -150,7 +150,7 @@ class CAWPERule(WeightedRule):
     """Weigh the members' probabilities by their accuracy to the power alpha.
 
     The support of class j is the sum of p[i] ** alpha d[i, j] over the members, where p is the accuracy on
-    honest votes. Large exponents leave the decision to the best members, unless many others contradict them.
+    honest votes. With large exponents, the best members decide unless many others contradict them.
 
     References
     ----------
@@ -167,28 +167,29 @@ class CAWPERule(WeightedRule):
     alpha: float = parameter(
         4,
         number(0),
-        "The exponent. 0 is the mean of the members, 1 weighs by accuracy, large ones leave only the best.",
+        "The exponent. 0 is the mean of the members, 1 weighs by accuracy, and large exponents keep only the "
+        "best members.",
     )
 
     def _learn(self, honest: HonestVotes) -> None:
         self.scores_ = accuracy_of(confusions_of(honest))
-        # Relative to the best, so that no power of it is too small for a float.
+        # Scores are relative to the best, so that their powers do not underflow.
         self.weights_ = shares_of_scores(rescaled_to_best(self.scores_) ** self.alpha)
 
 
 def shares_of_scores(scores: np.ndarray) -> np.ndarray:
-    """Rescale scores of the members in the first axis to sum to one; equal ones if all are 0."""
+    """Rescale scores of the members (first axis) to sum to one. Return equal shares if all are 0."""
     return rescaled(scores.T).T
 
 
 def rescaled_to_best(scores: np.ndarray) -> np.ndarray:
-    """Divide scores by the best one; return ones if none is above 0."""
+    """Divide scores by the best one. Return ones if no score is above 0."""
     best = scores.max()
     return scores / best if best > 0 else np.ones_like(scores)
 
 
 def log_odds(accuracies: np.ndarray, n_classes: int, n_rows: float) -> np.ndarray:
-    """Return the log-odds of being right rather than wrong by chance, at least 0, and finite.
+    """Return the log-odds of accuracies relative to chance, at least 0 and finite.
 
     Examples
     --------
@@ -201,7 +202,7 @@ def log_odds(accuracies: np.ndarray, n_classes: int, n_rows: float) -> np.ndarra
 
 
 def effective_rows(weights: np.ndarray) -> float:
-    """Return the number of rows with their repeats, or of rows of equal weight that show as much (Kish).
+    """Return the number of rows with their repetitions, or Kish's effective sample size for other weights.
 
     Examples
     --------
@@ -215,14 +216,14 @@ def effective_rows(weights: np.ndarray) -> float:
 
 
 def inverses(losses: np.ndarray) -> np.ndarray:
-    """Divide one by each loss of a member (first axis), in units of the largest; ones without losses."""
+    """Divide one by the loss of each member (first axis) in units of the largest; ones if all are 0."""
     largest = losses.max(axis=0)
     relative = np.divide(losses, largest, out=np.ones_like(losses), where=largest > 0)
     return 1 / relative.clip(SMALLEST_LOSS)
 
 
 def confusions_of(honest: HonestVotes) -> np.ndarray:
-    """Count how each member confuses classes.
+    """Compute the confusion matrix of each member.
 
     Parameters
     ----------
@@ -231,7 +232,7 @@ def confusions_of(honest: HonestVotes) -> np.ndarray:
     Returns
     -------
     ndarray of shape (n_members, n_classes, n_classes)
-        Weights of rows by the true class (second axis) and the class that the member votes for (third).
+        Weights of rows by the true class (second axis) and the predicted class (third axis).
 
     Examples
     --------
@@ -248,7 +249,7 @@ def confusions_of(honest: HonestVotes) -> np.ndarray:
 
 
 def one_against_the_rest(confusions: np.ndarray) -> np.ndarray:
-    """Return, for each class, its confusion (the second) with all others together (the first).
+    """Return the confusion matrix of each class (number 1) against all other classes (number 0).
 
     Parameters
     ----------
@@ -265,13 +266,13 @@ def one_against_the_rest(confusions: np.ndarray) -> np.ndarray:
 
 
 def accuracy_of(confusions: np.ndarray) -> np.ndarray:
-    """Return the share of right decisions, of confusions in the last two axes; 0 without any decision."""
+    """Return the accuracies of confusion matrices in the last two axes, or 0 without any row."""
     right, total = np.trace(confusions, axis1=-2, axis2=-1), confusions.sum(axis=(-2, -1))
     return np.divide(right, total, out=np.zeros(np.shape(total)), where=total > 0)
 
 
 def balanced_accuracy_of(confusions: np.ndarray) -> np.ndarray:
-    """Return the mean share of right decisions over the classes that have rows."""
+    """Return the mean recall over the classes that have rows."""
     rows = confusions.sum(axis=-1)
     hits = np.diagonal(confusions, axis1=-2, axis2=-1)
     shares = np.divide(hits, rows, out=np.zeros_like(hits), where=rows > 0)

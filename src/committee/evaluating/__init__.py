@@ -1,4 +1,4 @@
-"""Judging: how good decisions are, how sure that is, and compared with what."""
+"""Score decisions, estimate confidence intervals, and compare learners over many tables."""
 
 from committee.evaluating.committee_charts import (
     ErrorCurve,

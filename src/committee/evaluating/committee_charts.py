@@ -1,4 +1,4 @@
-"""What a committee looks like: pairs by kappa and error, margins of rows, errors by the number of members."""
+"""Compute the points of charts of a committee: kappa-error diagrams, margins and error curves."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from committee.table.input_types import ArrayLike, RandomState
 from committee.votes.honest_votes import HonestVotes
 from committee.votes.vote_arrays import check_classes, labels_of
 
-# The root of the mean squared error, of which less is better.
+# The root mean squared error as a loss: lower is better.
 ROOT_ERROR = replace(ERRORS[NUMBERS], name="RMSE", plain="RMSE", is_root=True, power=1)
 
 
@@ -32,9 +32,9 @@ class KappaError:
     first, second : ndarray of int of shape (n_pairs,)
         The members of each pair.
     kappa : ndarray of shape (n_pairs,)
-        How much more they agree than by chance.
+        The agreement of each pair beyond chance.
     error : ndarray of shape (n_pairs,)
-        The mean of their errors.
+        The mean error of each pair.
     """
 
     first: np.ndarray
@@ -47,14 +47,16 @@ class KappaError:
 def kappa_error(
     votes: ArrayLike, y: ArrayLike, *, sample_weight: Given = None, classes: Given = None
 ) -> KappaError:
-    """The points of a kappa-error diagram: how much each pair of members agrees, and how wrong it is.
+    """Compute the points of a kappa-error diagram: the agreement and the mean error of each pair of members.
 
-    The best pairs are at the lower left: they are seldom wrong and agree little. The two do not go together.
+    The best pairs are at the lower left: they are rarely wrong and agree little. There is a trade-off between
+    the two.
 
     Returns
     -------
     KappaError
-        With `first` and `second`, the members, `kappa` of their labels and the mean `error` of each pair.
+        For each pair, with the members `first` and `second`, the `kappa` of their labels and their mean
+        `error`.
 
     References
     ----------
@@ -84,20 +86,21 @@ def margins(
     of: str = "labels",
     classes: Given = None,
 ) -> np.ndarray:
-    """The margin of each row: the share of the votes for its class less the largest share of another.
+    """Compute the margin of each row: the share of votes for its class minus the largest share of another.
 
     Parameters
     ----------
     weights : array-like of shape (n_members,), default=None
-        What the vote of each member counts. None gives every member the same say.
+        Member weights. None gives every member the same weight.
     of : {"labels", "probabilities"}, default="labels"
-        Whether a member votes for one class, as in the theory, or for each by its probability.
+        With "labels", each member votes for one class, as in the theory. With "probabilities", it splits its
+        vote by class probability.
 
     Returns
     -------
     ndarray of shape (n_rows,)
-        From -1, where all are wrong in the same way, to 1, where all are right; positive where the committee
-        is right.
+        1 if all members are right, -1 if all members vote for the same wrong class. The margin is positive if
+        the committee is right.
 
     References
     ----------
@@ -120,7 +123,9 @@ def margins(
 def oracle_accuracy(
     votes: ArrayLike, y: ArrayLike, *, sample_weight: Given = None, classes: Given = None
 ) -> float:
-    """How often at least one member is right: what a committee could reach that knew whom to trust.
+    """Compute the share of rows on which at least one member is right.
+
+    This is the accuracy of an ideal rule that always selects a right member if there is one.
 
     Returns
     -------
@@ -138,16 +143,16 @@ def oracle_accuracy(
 
 @dataclass(frozen=True, eq=False)
 class ErrorCurve:
-    """What a committee of the first 1, 2, ... members scores.
+    """The scores of committees of the first 1, 2, ... members.
 
     Parameters
     ----------
     scoring : str
-        "error", "RMSE" or the metric that was asked for.
+        "error", "RMSE" or the name of the requested metric.
     in_order : ndarray of shape (n_members,)
-        With the members in the order that they came in.
+        The scores with the members in their given order.
     mean, deviation : ndarray of shape (n_members,)
-        The mean and the standard deviation over random orders.
+        The mean and the standard deviation of the scores over random orders.
     """
 
     scoring: str
@@ -168,20 +173,23 @@ def error_curve(
     n_orders: int = 20,
     random_state: RandomState = None,
 ) -> ErrorCurve:
-    """The error against the number of members: in their order, and averaged over random orders.
+    """Compute the error as a function of the number of members.
+
+    The curve is computed for the given order of the members, and averaged over random orders.
 
     Parameters
     ----------
     votes : array-like of shape (n_members, n_rows, n_outputs) or (n_members, n_rows)
         Votes for classes, labels, or numbers.
     y : array-like of shape (n_rows,)
-        The answers: numbers of classes from 0 on, labels if the votes are labels, or numbers.
+        The true values: class codes from 0 on, labels if the votes are labels, or numbers.
     rule : str, callable or Rule, default="mean"
-        How they are combined: a rule that needs no fit. "mean" and "majority" are fast.
+        A rule that needs no fit. "mean" and "majority" are fast.
     scoring : str, scorer or callable, default=None
-        As for `score`; more is better. None is the error, or the RMSE, of which less is better.
+        See `score`; higher is better. None means the error for classes and the RMSE for numbers, for which
+        lower is better.
     n_orders : int, default=20
-        How many random orders.
+        The number of random orders.
     random_state : int, RandomState or None, default=None
 
     Returns
@@ -209,7 +217,7 @@ def error_curve(
 
 
 def scores_by_size(honest: HonestVotes, order: np.ndarray, rule: object, metric: Metric) -> np.ndarray:
-    """What the first 1, 2, ... members of an order score together."""
+    """Score the committees of the first 1, 2, ... members of an order."""
     scores = []
     if rule == "majority":
         check_classes(honest.votes, "majority")
@@ -222,7 +230,7 @@ def scores_by_size(honest: HonestVotes, order: np.ndarray, rule: object, metric:
         return np.array(scores)
     combining = as_rule(rule)
     if combining.needs_fit:
-        raise ValueError(f"rule must need no fit, as mean or majority. Got {rule!r}.")
+        raise ValueError(f"rule must need no fit, such as mean or majority. Got {rule!r}.")
     for size in range(1, len(order) + 1):
         decision = combining.combine(honest.votes[order[:size]])
         scores.append(metric.prepare(honest.y, decision)(honest.weights))

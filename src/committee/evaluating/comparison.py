@@ -1,9 +1,9 @@
 """Compare the scores of learners on tables by one metric.
 
-In: scores of shape (n_tables, n_learners), and those of each resample. Out: ranks, wins, tests and cliques.
-Scores in the unit of y, such as rmse, are divided by the standard deviation of y of their table before they
-are averaged over tables, so that metres count as much as millimetres. Charts and tables of a study are made
-from a comparison, which does not depend on fits and stores.
+In: scores of shape (n_tables, n_learners), and of each resample. Out: ranks, wins, tests and cliques. Scores
+in the unit of y, such as RMSE, are divided by the standard deviation of y of their table before they are
+averaged over tables, so that the unit of y does not matter. Charts and text tables of a study are made from a
+comparison. A comparison does not depend on fits or stores.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class PairTests:
     cliques : list of Clique
         Groups of learners without significant differences.
     critical_difference : float or None
-        That of average ranks; only Nemenyi's test has one.
+        The smallest significant difference of two mean ranks. Only Nemenyi's test has one.
     """
 
     test: str
@@ -89,11 +89,11 @@ class Comparison:
     scores : ndarray of shape (n_tables, n_learners)
         Means over the resamples that all learners of the study have finished.
     runs : tuple of ndarray of shape (n_resamples, n_learners), default=()
-        For each table, the scores of these resamples; NaN for results of which only means are known.
+        For each table, the scores of these resamples; NaN for published results, which are only means.
     test_ratios : tuple of float, default=()
         For each table, the number of test rows divided by the number of training rows.
     fit_seconds : ndarray of shape (n_tables, n_learners), default=None
-        The mean time of a fit; NaN where it is unknown.
+        The mean time of a fit. NaN if it is unknown.
     left_out : mapping of str to str, default={}
         Tables that are not compared, and the reasons.
     scales : tuple of float, default=()
@@ -129,9 +129,7 @@ class Comparison:
     def __post_init__(self) -> None:
         for name, number in Counter(self.learners).items():
             if number > 1:
-                raise ValueError(
-                    f"Two learners of a comparison are named {name!r}. Give each a name of its own."
-                )
+                raise ValueError(f"Two learners of a comparison are named {name!r}. Pass unique names.")
 
     @classmethod
     def of(
@@ -143,14 +141,14 @@ class Comparison:
         metric: str = "score",
         more_is_better: bool = False,
     ) -> Comparison:
-        """Make a comparison of scores from any source.
+        """Create a comparison from scores of any source.
 
         Parameters
         ----------
         scores : array-like of shape (n_tables, n_learners)
         learners : iterable of str
         tables : iterable of str, default=None
-            None numbers the tables.
+            The names of the tables. None numbers them.
         metric : str, default="score"
             The name of the scores.
         more_is_better : bool, default=False
@@ -171,12 +169,12 @@ class Comparison:
 
     @property
     def standardised(self) -> np.ndarray:
-        """The scores on one scale: each divided by the scale of its table."""
+        """The scores, divided by the scale of their table."""
         return self.scores / np.array(self.scales)[:, None] if self.scales else self.scores
 
     @property
     def mean_scores(self) -> np.ndarray:
-        """The mean score of each learner, on one scale."""
+        """The mean of each learner's scaled scores over the tables."""
         return np.asarray(self.standardised.mean(axis=0))
 
     @property
@@ -186,7 +184,7 @@ class Comparison:
 
     @property
     def losses(self) -> np.ndarray:
-        """The scores on one scale, with a sign such that lower is better."""
+        """The scaled scores, with a sign such that lower is better."""
         return -self.standardised if self.more_is_better else self.standardised
 
     @property
@@ -205,7 +203,7 @@ class Comparison:
         return Wins.of(self.learners, self.losses)
 
     def friedman(self) -> Friedman:
-        """Test whether learners differ at all, after Friedman and after Iman and Davenport."""
+        """Test whether learners differ at all, with the tests of Friedman and of Iman and Davenport."""
         return significance_tests.friedman(self.losses)
 
     def nemenyi(self, alpha: float = 0.05) -> PairTests:
@@ -219,9 +217,10 @@ class Comparison:
         return self._pairs("wilcoxon_holm", significance_tests.wilcoxon_holm(self.losses), alpha, None)
 
     def bayesian(self, learner: str, other: str, rope: float = 0.01, random_state: int = 0) -> Odds:
-        """Run the Bayesian signed-rank test: how probably each of two learners is better by more than `rope`.
+        """Run the Bayesian signed-rank test of two learners.
 
-        `rope` is on one scale for all tables: for rmse, 0.01 is a hundredth of the standard deviation of y.
+        Differences of at most `rope` count as practically equivalent. `rope` applies to the scaled scores:
+        for RMSE, 0.01 is a hundredth of the standard deviation of y.
         """
         losses = self.losses
         return significance_tests.bayesian_signed_rank(
@@ -229,7 +228,7 @@ class Comparison:
         )
 
     def resampled_t(self, learner: str, other: str) -> dict[str, ResampledT]:
-        """Run the corrected t-test of two learners over the resamples of each table, on one scale."""
+        """Run the corrected t-test of two learners over the resamples of each table, on scaled scores."""
         places = [self.place(learner), self.place(other)]
         if not self.runs:
             raise ValueError(
@@ -272,7 +271,7 @@ class Comparison:
 
 
 def listed(names: list[str]) -> str:
-    """Join names as in a sentence.
+    """Join names with commas and "and".
 
     Examples
     --------

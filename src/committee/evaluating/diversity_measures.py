@@ -381,8 +381,7 @@ def coincident_failure(oracle: Oracle) -> float:
     Returns
     -------
     float
-        1 if at most one member is wrong on each row, 0 if the members are only wrong together
-        or never wrong.
+        1 if at most one member is wrong on each row, 0 if the members are only wrong together or never wrong.
 
     References
     ----------
@@ -414,7 +413,7 @@ def summary(
     Returns
     -------
     dict of str to float
-        By the name of the measure. "kappa" compares labels; the others compare right and wrong.
+        Values by name of measure. "kappa" compares labels; the others compare right and wrong.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Why a committee is better than its members: their average error, its error, and what lies between.
+"""Decompose the error of a committee into the average error of its members and the ambiguity.
 
-Every part is a mean over rows, or made of such means, so that all parts are had from the weights of the rows:
-once for the table, and again for each drawing of rows that an interval needs.
+Each term is a weighted mean over rows, or is computed from such means. So a bootstrap sample only needs new
+row weights: the losses of each row are computed once.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from committee.evaluating.resampling.confidence_intervals import (
     Interval,
     bounds_of,
     check_interval,
-    on_rows_again,
+    resampled,
 )
 from committee.evaluating.vote_scores import Given, read_votes
 from committee.metrics.row_losses import SMALLEST, NoValueError, errors, learnt_log_losses, residuals
@@ -27,7 +27,7 @@ from committee.table.input_types import ArrayLike, RandomState
 from committee.votes.honest_votes import HonestVotes
 from committee.votes.vote_arrays import shares_of, weighted_sum
 
-# The rules under which each loss is decomposed, the usual one first.
+# The rules with a decomposition of each loss. The first one is the default.
 RULES: Mapping[str, tuple[str, ...]] = {
     "squared_error": ("mean",),
     "brier": ("mean",),
@@ -38,28 +38,29 @@ RULES: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Decomposition:
-    """The error of a committee in parts: e_com = e_av - ambiguity.
+    """A decomposition of the error of a committee: e_com = e_av - ambiguity.
 
     Parameters
     ----------
     loss, rule : str
     n_members : int
     e_av : float
-        The average error of the members, by their weights.
+        The weighted average of the members' errors.
     e_com : float
         The error of the committee.
     ambiguity : float
-        What combining gains.
+        The reduction of the error by combining.
     bound : float
-        What `e_com` cannot exceed, given `e_av`.
+        The largest possible `e_com`, given `e_av`.
     limit : float or None
-        What `e_com` would be if the members' errors were uncorrelated and, for squared errors, zero on
-        average: `e_av` / n_members with equal weights; for "error", that of the majority of independent
-        members. None where there is no such number.
+        The value of `e_com` if the members' errors were uncorrelated and, for squared errors, zero on
+        average. With equal weights this is `e_av` / n_members; for "error", it is the error of the majority
+        of independent members. None if it is not defined.
     correlation : float or None
-        Of the errors of two members, the mean over all pairs. None if it cannot be told.
+        The correlation between the errors of two members, averaged over all pairs. None if it is not defined.
     good_diversity, bad_diversity : float or None
-        For "error": votes against the decision where it is right, and right votes where it is wrong.
+        For "error": the share of votes against a right decision, and the share of right votes against a wrong
+        decision.
     """
 
     loss: str
@@ -85,39 +86,40 @@ def decompose(
     sample_weight: Given = None,
     classes: Given = None,
 ) -> Decomposition:
-    """Split the error of a committee into the average error of its members and what combining gains.
+    """Decompose the error of a committee into the average error of its members and the ambiguity.
 
-    With w[i] the weights of the members, which sum to one, f[i] their votes and E the mean over rows:
+    The ambiguity is the reduction of the error by combining: e_com = e_av - ambiguity. Let w[i] be the
+    weights of the members, which sum to one, f[i] their votes, and E the mean over rows. For each loss:
 
-    - "squared_error" of numbers and "brier" of probabilities, combined by their mean f: the ambiguity is
-      E sum w[i] (f[i] - f)^2 (Krogh and Vedelsby). It is not negative, so e_com <= e_av; and
-      e_com = e_av / n_members if errors are zero on average and uncorrelated.
-    - "log_loss" combined by the "geometric_mean" g, rescaled: the ambiguity is E sum w[i] KL(g || f[i]),
-      which does not depend on y (Wood et al., for whom g is the centroid of the loss). Combined by the "mean"
-      m of probabilities: E log(m[y]) - sum w[i] log(f[i, y]), which does. Neither is negative, so
+    - "squared_error" (numbers) and "brier" (probabilities), combined by the mean f: the ambiguity is
+      E sum w[i] (f[i] - f)^2 (Krogh and Vedelsby). It is not negative, so e_com <= e_av. If the errors are
+      uncorrelated and zero on average, e_com = e_av / n_members.
+    - "log_loss", combined by the rescaled "geometric_mean" g: the ambiguity is E sum w[i] KL(g || f[i]). It
+      does not depend on y (Wood et al. call g the centroid of the loss). Combined by the "mean" m, the
+      ambiguity is E log(m[y]) - sum w[i] log(f[i, y]), which depends on y. Neither is negative, so
       e_com <= e_av.
-    - "error" of a decision by "majority", or by the class of the highest "mean": the ambiguity is good less
-      bad diversity (Brown and Kuncheva), and may be negative. Good diversity is the share of votes against
-      the decision, on rows where it is right; bad diversity is the share of right votes, on rows where it is
-      wrong. With two classes these are all votes against it. A wrong majority has at least half of the votes
-      wrong, so e_com <= 2 e_av; of a decision by the mean, nothing is known but that it is at most 1.
+    - "error", combined by "majority" or by the highest "mean": the ambiguity is good diversity minus bad
+      diversity (Brown and Kuncheva). It may be negative. Good diversity is the share of votes against the
+      decision, on rows where the decision is right. Bad diversity is the share of right votes, on rows where
+      the decision is wrong; with two classes, these are all votes against the decision. If a majority is
+      wrong, at least half of its votes are wrong, so e_com <= 2 e_av. For the mean, the only bound is 1.
 
     Parameters
     ----------
     votes : array-like of shape (n_members, n_rows, n_outputs) or (n_members, n_rows)
         Votes for classes, labels, or numbers.
     y : array-like of shape (n_rows,)
-        The answers: numbers of classes from 0 on, labels if the votes are labels, or numbers.
+        The true values: class codes from 0 on, labels if the votes are labels, or numbers.
     loss : {"squared_error", "brier", "log_loss", "error"}, default=None
-        None is "squared_error" for numbers and "error" for classes.
+        None means "squared_error" for numbers and "error" for classes.
     rule : {"mean", "geometric_mean", "majority"}, default=None
-        How votes are combined. None is the first that is named above.
+        How votes are combined. None means the first rule that is listed above for the loss.
     weights : array-like of shape (n_members,), default=None
-        None gives every member the same say.
+        Member weights. None gives every member the same weight.
     sample_weight : array-like of shape (n_rows,), default=None
-        None gives every row the weight 1.
+        Row weights. None gives every row the weight 1.
     classes : array-like of shape (n_outputs,), default=None
-        The labels that votes are for, as `classes_` of an estimator. With them y is labels.
+        The labels of the outputs, such as `classes_` of an estimator. If given, y has labels.
 
     Returns
     -------
@@ -142,7 +144,7 @@ def decompose(
     (0.667, 0.5, 0.167, 0.0)
     """
     parts = Parts.of(votes, y, loss, rule, weights, sample_weight=sample_weight, classes=classes)
-    return Decomposition(parts.loss, parts.rule, len(parts.of_members), **parts.told(parts.row_weights))
+    return Decomposition(parts.loss, parts.rule, len(parts.of_members), **parts.terms(parts.row_weights))
 
 
 def decompose_intervals(
@@ -159,24 +161,24 @@ def decompose_intervals(
     B: int = 1000,
     random_state: RandomState = None,
 ) -> dict[str, Interval]:
-    """How sure each part of a decomposition is: confidence intervals by the bootstrap over rows.
+    """Compute a confidence interval for each term of a decomposition, by the bootstrap over rows.
 
     Parameters
     ----------
-    votes, y, loss, rule, weights, sample_weight, classes : as for `decompose`
+    votes, y, loss, rule, weights, sample_weight, classes : see `decompose`
     kind : {"percentile", "bca"}, default="percentile"
-        Quantiles of the parts on rows drawn again, or those corrected for bias and skewness (BCa).
+        Quantiles of the terms on resampled rows, or these quantiles corrected for bias and skewness (BCa).
     level : float in (0, 1), default=0.95
-        How often an interval is to hold the true number.
+        The probability with which an interval should contain the true value.
     B : int, default=1000
-        How often rows are drawn.
+        The number of bootstrap samples.
     random_state : int, RandomState or None, default=None
 
     Returns
     -------
     dict of str to Interval
-        For each part of the decomposition that is a number. The bounds of one that has no value on most rows
-        drawn again, as the correlation of errors that are few, are NaN.
+        The interval of each numeric term of the decomposition. Its bounds are NaN if the term is undefined on
+        most bootstrap samples, such as the correlation of very few errors.
 
     Examples
     --------
@@ -186,14 +188,14 @@ def decompose_intervals(
     0.2155 [0.1721, 0.2618]
     """
     parts = Parts.of(votes, y, loss, rule, weights, sample_weight=sample_weight, classes=classes)
-    names = [name for name, value in parts.told(parts.row_weights).items() if value is not None]
+    names = [name for name, value in parts.terms(parts.row_weights).items() if value is not None]
 
     def numbers(row_weights: np.ndarray) -> np.ndarray:
-        told = parts.told(row_weights)
-        return np.array([told[name] for name in names], dtype=np.float64)
+        terms = parts.terms(row_weights)
+        return np.array([terms[name] for name in names], dtype=np.float64)
 
     check_interval(kind, level, B)
-    value, drawn, left_out = on_rows_again(numbers, Draws.of(parts.row_weights, random_state), kind, B)
+    value, drawn, left_out = resampled(numbers, Draws.of(parts.row_weights, random_state), kind, B)
     found = {}
     for at, name in enumerate(names):
         try:
@@ -205,7 +207,7 @@ def decompose_intervals(
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """What a decomposition is the mean of, for each row.
+    """The losses and ambiguities of single rows, from which a decomposition is computed.
 
     Parameters
     ----------
@@ -214,12 +216,12 @@ class Parts:
         The weights of the members.
     row_weights : ndarray of shape (n_rows,)
     of_members : ndarray of shape (n_members, n_rows)
-        Their losses.
+        The losses of the members.
     of_committee : ndarray of shape (n_rows,)
-        Its losses.
+        The losses of the committee.
     ambiguities : ndarray of shape (n_rows,)
     deviations : ndarray of shape (n_members, n_rows, n_deviations)
-        The errors whose correlation is told.
+        The errors of the members, for their correlation.
     """
 
     loss: str
@@ -241,7 +243,7 @@ class Parts:
         weights: ArrayLike | None,
         **labelled: Any,
     ) -> Parts:
-        """Read votes, and find the losses of members and committee on each row."""
+        """Read votes, and compute the losses of members and committee for each row."""
         if loss is not None and loss not in RULES:
             raise ValueError(
                 'loss must be "error", "log_loss" or "brier" for classes, or "squared_error" for numbers. '
@@ -254,12 +256,12 @@ class Parts:
         measure = {"log_loss": log_parts, "error": error_parts}.get(loss, square_parts)
         return cls(loss, rule, shares, honest.weights, *measure(honest, rule, shares))
 
-    def told(self, row_weights: np.ndarray) -> dict[str, Any]:
-        """The parts under some weights of the rows."""
+    def terms(self, row_weights: np.ndarray) -> dict[str, Any]:
+        """Compute the terms of the decomposition for given row weights."""
         row_weights = row_weights / row_weights.sum()
         each = self.of_members @ row_weights
         e_av = float(self.shares @ each)
-        told = {
+        terms = {
             "e_av": e_av,
             "e_com": float(self.of_committee @ row_weights),
             "ambiguity": float(self.ambiguities @ row_weights),
@@ -267,26 +269,26 @@ class Parts:
             "correlation": mean_correlation(self.deviations, row_weights),
         }
         if self.loss in ("squared_error", "brier"):
-            told["limit"] = float(np.square(self.shares) @ each)
+            terms["limit"] = float(np.square(self.shares) @ each)
         if self.loss == "error":
-            told |= self._told_of_errors(each, e_av, row_weights)
-        return told
+            terms |= self._terms_of_error(each, e_av, row_weights)
+        return terms
 
-    def _told_of_errors(self, each: np.ndarray, e_av: float, row_weights: np.ndarray) -> dict[str, Any]:
-        is_alike = np.allclose(self.shares, self.shares[0])
-        told = {
+    def _terms_of_error(self, each: np.ndarray, e_av: float, row_weights: np.ndarray) -> dict[str, Any]:
+        has_equal_weights = np.allclose(self.shares, self.shares[0])
+        terms = {
             "bound": min(1.0, 2 * e_av) if self.rule == "majority" else 1.0,
             "good_diversity": float(np.maximum(self.ambiguities, 0) @ row_weights),
             "bad_diversity": float(np.maximum(-self.ambiguities, 0) @ row_weights),
         }
-        if self.rule == "majority" and is_alike:
-            # That a majority is wrong is a majority for the wrong.
-            told["limit"] = majority_vote_accuracy(len(each), np.clip(each, 0, 1))
-        return told
+        if self.rule == "majority" and has_equal_weights:
+            # The vote is wrong if most members are: the formula for accuracies, applied to error rates.
+            terms["limit"] = majority_vote_accuracy(len(each), np.clip(each, 0, 1))
+        return terms
 
 
 def square_parts(honest: HonestVotes, rule: str, shares: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Squared errors, of numbers or of probabilities."""
+    """Compute the parts for squared errors of numbers or probabilities."""
     from_answer = residuals(honest.votes.astype(np.float64), honest.y)
     together = weighted_sum(from_answer, shares)
     spread = np.square(from_answer - together).sum(axis=2)
@@ -295,21 +297,24 @@ def square_parts(honest: HonestVotes, rule: str, shares: np.ndarray) -> tuple[np
 
 
 def log_parts(honest: HonestVotes, rule: str, shares: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Log losses; probabilities below 1e-15 are taken for it."""
+    """Compute the parts for log loss. Probabilities are clipped at 1e-15."""
     votes = np.maximum(honest.votes.astype(np.float64), SMALLEST)
     of_members = learnt_log_losses(votes, honest.y)
     if rule == "mean":
         of_committee = learnt_log_losses(weighted_sum(votes, shares)[None], honest.y)[0]
         ambiguities = shares @ of_members - of_committee
     else:
-        # The geometric mean is rescaled by its sum, whose logarithm is all that the committee gains.
+        # The geometric mean is divided by its sum. The ambiguity is minus the logarithm of this sum.
         ambiguities = -np.log(np.exp(weighted_sum(np.log(votes), shares)).sum(axis=1))
         of_committee = shares @ of_members - ambiguities
     return of_members, of_committee, ambiguities, of_members[:, :, None]
 
 
 def error_parts(honest: HonestVotes, rule: str, shares: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Errors of decisions: a row has good diversity if the decision is right, and else bad."""
+    """Compute the parts for errors of decisions.
+
+    The ambiguity of a row is its good diversity if the decision is right, else minus its bad diversity.
+    """
     of_members = errors(honest.votes, honest.y)
     decision = (majority if rule == "majority" else mean)(honest.votes, shares)
     of_committee = errors(decision[None], honest.y)[0]
@@ -319,10 +324,10 @@ def error_parts(honest: HonestVotes, rule: str, shares: np.ndarray) -> tuple[np.
 
 
 def mean_correlation(deviations: np.ndarray, row_weights: np.ndarray) -> float | None:
-    """The correlation of the errors of two members, averaged over the pairs of members whose errors vary.
+    """Average the correlation of two members' errors over all pairs of members whose errors vary.
 
-    With errors standardised to z[i], the mean of (sum z[i])^2 is the sum of all correlations, those of
-    members with themselves included: no matrix of pairs is needed.
+    Let z[i] be the standardised errors of member i. The mean of (sum z[i])^2 is the sum of all correlations,
+    including those of members with themselves, so a matrix of pairs is not needed.
     """
     of_each = deviations.reshape(len(deviations), -1)
     weights = np.repeat(row_weights, deviations.shape[2]) / deviations.shape[2]
@@ -339,7 +344,7 @@ def mean_correlation(deviations: np.ndarray, row_weights: np.ndarray) -> float |
 
 
 def check_loss(loss: str | None, rule: str | None, honest: HonestVotes) -> tuple[str, str]:
-    """The loss and the rule that are meant.
+    """Check the loss and the rule, and replace None by the defaults.
 
     Examples
     --------

@@ -1,9 +1,9 @@
-"""Compute how often a majority vote is right in theory, from how often its members are.
+"""Compute the theoretical accuracy of a majority vote from the accuracies of its members.
 
-The number of members that are right has a distribution: binomial if they are independent and equally good,
-Poisson-binomial if they are not equally good, and beta-binomial if they are not independent. A decision is
-right if more than half of the members are. That is all for two classes; of more classes, the largest share
-may win with less than half, so that the observed accuracy may be higher.
+The distribution of the number of right members is binomial if members are independent and equally accurate,
+Poisson-binomial if they are independent but not equally accurate, and beta-binomial if they are correlated. A
+decision is right if more than half of the members are right. With more than two classes, a class may also win
+with less than half of the votes, so the observed accuracy may be higher.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ from committee.table.input_types import ArrayLike
 from committee.task import to_numbers
 from committee.votes.vote_arrays import labels_of
 
-# What a tie counts.
+# The value of a tie in the accuracy.
 TIES = {"won": 1.0, "half": 0.5, "lost": 0.0}
 
 
 def majority_vote_accuracy(n: int, p: ArrayLike, *, correlation: float = 0.0, ties: str = "half") -> float:
-    """Return how often a majority of members is right, from how often each of them is.
+    """Compute the accuracy of a majority vote from the accuracies of its members.
 
     Parameters
     ----------
     n : int
         The number of members.
     p : float, or array-like of shape (n,)
-        How often every member, or each of them, is right.
+        The accuracy of all members, or of each member.
     correlation : float, default=0.0
-        Of being right, between any two members; see `right_votes`. 0 means independent members, for which
-        the result is exact.
+        The correlation between two members being right; see `right_votes`. 0 means independent members, for
+        which the result is exact.
     ties : {"half", "won", "lost"}, default="half"
-        What it counts if exactly half of the members are right: a coin decides, or it is right, or wrong.
+        How a tie counts, that is, if exactly half of the members are right: half right, right or wrong.
 
     Returns
     -------
@@ -70,18 +70,18 @@ def majority_vote_accuracy(n: int, p: ArrayLike, *, correlation: float = 0.0, ti
 def right_votes(n: int, p: ArrayLike, *, correlation: float = 0.0) -> np.ndarray:
     """Return the probabilities that 0, 1, ..., n members are right about a row.
 
-    Members that are not independent follow the beta-binomial model: rows differ in difficulty. The chance of
-    being right about a row is drawn from a beta distribution of mean p, and given it the members are
-    independent. So all members have the same p, and every two of them the same correlation.
+    Correlated members follow the beta-binomial model, in which rows differ in difficulty. The probability of
+    being right about a row is drawn from a beta distribution with mean p. Given this probability, members are
+    independent. So all members have the same p, and all pairs the same correlation.
 
     Parameters
     ----------
     n : int
         The number of members.
     p : float, or array-like of shape (n,)
-        How often every member, or each of them, is right.
+        The accuracy of all members, or of each member.
     correlation : float from 0 to 1, default=0.0
-        Of being right, between any two members; at 1 all members are one.
+        The correlation between two members being right. If it is 1, all members vote alike.
 
     Returns
     -------
@@ -99,7 +99,7 @@ def right_votes(n: int, p: ArrayLike, *, correlation: float = 0.0) -> np.ndarray
 
 
 def binomial(n: int, p: float) -> np.ndarray:
-    """Return the distribution of independent and equally good members."""
+    """Return the distribution for independent, equally accurate members."""
     right = np.arange(n + 1)
     return np.asarray(np.exp(log_ways(n) + xlogy(right, p) + xlog1py(n - right, -p)))
 
@@ -111,7 +111,7 @@ def log_ways(n: int) -> np.ndarray:
 
 
 def poisson_binomial(accuracies: np.ndarray) -> np.ndarray:
-    """Return the distribution of independent members, one after the other."""
+    """Return the distribution for independent members, by adding one member at a time."""
     chances = np.ones(1)
     for p in accuracies:
         chances = np.convolve(chances, [1 - p, p])
@@ -119,12 +119,12 @@ def poisson_binomial(accuracies: np.ndarray) -> np.ndarray:
 
 
 def beta_binomial(n: int, p: float, between: float) -> np.ndarray:
-    """Return the distribution of equally good members on rows of different difficulty."""
+    """Return the distribution for correlated, equally accurate members."""
     if between == 1:
         return np.concatenate([[1 - p], np.zeros(n - 1), [p]])
     if p in (0, 1):
         return binomial(n, p)
-    # As products of n factors, whose logarithms are exact also where members are nearly independent or one.
+    # Sums of n logarithms stay precise for correlations near 0 and 1, unlike differences of log-gammas.
     steps = np.arange(n) * between / (1 - between)
     of_right, of_wrong, of_all = (
         np.concatenate([[0.0], np.log(start + steps).cumsum()]) for start in (p, 1 - p, 1.0)
@@ -133,7 +133,7 @@ def beta_binomial(n: int, p: float, between: float) -> np.ndarray:
 
 
 def check_members(n: int, p: ArrayLike, correlation: float) -> np.ndarray:
-    """Return how often members are right, an array of no dimension or of all members."""
+    """Check the parameters, and return the accuracies as an array of shape () or (n,)."""
     if not is_integer(n) or n < 1:
         raise ValueError(f"n must be an integer >= 1, the number of members. Got {n!r}.")
     accuracies = to_numbers(p, "p")
@@ -150,22 +150,22 @@ def check_members(n: int, p: ArrayLike, correlation: float) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Forecast:
-    """How often a majority vote is right, in theory and in fact.
+    """The theoretical and the observed accuracy of a majority vote.
 
     Parameters
     ----------
     n_members : int
     mean_accuracy : float
-        Of the members.
+        The mean accuracy of the members.
     correlation : float
-        Of being right, the mean over all pairs; NaN if it is not known.
+        The correlation between two members being right, averaged over all pairs. NaN if it is undefined.
     independent : float
-        The accuracy of independent members that are each as good as these.
+        The accuracy of the vote if the members were independent and had their observed accuracies.
     correlated : float
-        That of equally good members of this correlation, by the beta-binomial model. A negative correlation,
-        or one that is not known, counts as 0.
+        The accuracy of the vote in the beta-binomial model, if all members had the mean accuracy and this
+        correlation. A negative or undefined correlation counts as 0.
     observed : float
-        The accuracy of their majority vote.
+        The accuracy of the majority vote on the data.
     """
 
     n_members: int
@@ -179,27 +179,27 @@ class Forecast:
 def majority_vote_forecast(
     votes: ArrayLike, y: ArrayLike, *, sample_weight: Given = None, classes: Given = None, ties: str = "half"
 ) -> Forecast:
-    """Compare the accuracy of a majority vote with what theory says of its members.
+    """Compare the observed accuracy of a majority vote with its theoretical accuracy.
 
     Parameters
     ----------
     votes : array-like of shape (n_members, n_rows, n_classes) or (n_members, n_rows)
         Votes for classes, or labels, of at least two members.
     y : array-like of shape (n_rows,)
-        The classes: numbers from 0 on, or labels if the votes are labels.
+        The true classes: codes from 0 on, or labels if the votes are labels.
     sample_weight : array-like of shape (n_rows,), default=None
-        None gives every row the weight 1.
+        Row weights. None gives every row the weight 1.
     classes : array-like of shape (n_outputs,), default=None
-        The labels that votes are for, as `classes_` of an estimator. With them y is labels.
+        The labels of the outputs, such as `classes_` of an estimator. If given, y has labels.
     ties : {"half", "won", "lost"}, default="half"
-        What theory is to count if exactly half of the members are right. What is observed goes to the first
-        class.
+        How a tie counts in the theoretical accuracies. In the observed vote, the first of the tied classes
+        wins.
 
     Returns
     -------
     Forecast
-        With `independent`, `correlated` and `observed`, among others. With more than two classes a vote may
-        be won with less than half, so the observed accuracy may be above both.
+        With `independent`, `correlated` and `observed`, among others. With more than two classes, a class may
+        win with less than half of the votes, so the observed accuracy may be higher than both others.
 
     Examples
     --------

@@ -1,15 +1,15 @@
-"""Rank learners over many tables, test their differences, and find those that a test does not separate.
+"""Rank learners over many tables, test their differences, and group learners that do not differ.
 
-In: losses of shape (n_tables, n_learners), less is better. Out: ranks, of which 1 is the best and equal
-learners share the mean of their places; wins; statistics and p-values; and cliques, sets of learners no two
-of which a test separates, as large as they can be.
+In: losses of shape (n_tables, n_learners); lower is better. Out: ranks (1 is the best, ties get their mean
+rank), wins, test statistics and p-values, and cliques. A clique is a maximal set of learners without a
+significant difference between any two of them.
 
-By Nemenyi's test, a clique is all learners between two ranks. By tests of pairs it need not be: a test may
-separate the second learner from the first, but not the third. Such a clique contradicts the ranks. It is
-kept, with the learners that it skips.
+In Nemenyi's test, a clique contains all learners between two ranks. Tests of pairs may give other cliques:
+the first learner may differ from the second, but not from the third. Such a clique contradicts the ranks. It
+is returned together with the learners that it skips.
 
-The distributions and the signed rank test are scipy's. scikit-posthocs agrees, but has no p-value for two
-learners that are equal on every table, and needs four more libraries.
+The distributions and the signed-rank test come from scipy. scikit-posthocs gives the same results, but has no
+p-value for two learners that are equal on every table, and needs four more libraries.
 """
 
 from __future__ import annotations
@@ -20,26 +20,27 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-# Means of the same numbers in another order differ in their last digits, and are equal all the same.
+# Losses are rounded to this many decimals, because means of the same numbers differ in their last digits if
+# the order of summation differs.
 N_DIGITS = 10
-# What the pseudo-table of no difference weighs, as in the authors' BayesianSignedRank.R.
+# The weight of the pseudo-table without a difference, as in the authors' BayesianSignedRank.R.
 PRIOR_WEIGHT = 0.5
-# How many sets of weights are drawn from the posterior, and how many at a time.
+# The number of draws from the posterior, and the number of draws in a batch.
 N_DRAWS, N_AT_ONCE = 50_000, 500
 
 
 @dataclass(frozen=True)
 class Friedman:
-    """Whether learners differ at all.
+    """The result of a Friedman test of whether learners differ at all.
 
     Parameters
     ----------
     statistic, p_value : float
-        Friedman's chi-square, by the formula of Demsar 2006, which does not correct for ties.
+        Friedman's chi-square test, with the formula of Demsar 2006, which does not correct for ties.
     f_statistic, f_p_value : float
-        That of Iman and Davenport, which is less conservative.
+        The F test of Iman and Davenport, which is less conservative.
     degrees : tuple of (int, int)
-        Those of F; the first are those of the chi-square too.
+        The degrees of freedom of F. The first number is also that of the chi-square.
     """
 
     statistic: float
@@ -73,7 +74,7 @@ def friedman(losses: np.ndarray) -> Friedman:
     mean_ranks = rank_tables(losses).mean(axis=0)
     statistic = 12 * n / (k * (k + 1)) * (np.square(mean_ranks).sum() - k * (k + 1) ** 2 / 4)
     rest = n * (k - 1) - statistic
-    # All tables agree on all ranks.
+    # The rest is 0 if all tables agree on all ranks.
     f_statistic = (n - 1) * statistic / rest if rest > 1e-9 else np.inf
     degrees = k - 1, (k - 1) * (n - 1)
     return Friedman(
@@ -86,7 +87,7 @@ def friedman(losses: np.ndarray) -> Friedman:
 
 
 def critical_difference(n_learners: int, n_tables: int, alpha: float = 0.05) -> float:
-    """The distance of average ranks from which on Nemenyi's test tells two learners apart.
+    """Compute the smallest significant difference of two mean ranks in Nemenyi's test.
 
     Examples
     --------
@@ -98,7 +99,7 @@ def critical_difference(n_learners: int, n_tables: int, alpha: float = 0.05) -> 
 
 
 def nemenyi(losses: np.ndarray) -> np.ndarray:
-    """The p-values of Nemenyi's test of all pairs, of shape (n_learners, n_learners).
+    """Compute the p-values of Nemenyi's test of all pairs, of shape (n_learners, n_learners).
 
     Examples
     --------
@@ -114,7 +115,7 @@ def nemenyi(losses: np.ndarray) -> np.ndarray:
 
 
 def wilcoxon_holm(losses: np.ndarray) -> np.ndarray:
-    """The p-values of Wilcoxon's signed rank test of all pairs, corrected by Holm's procedure.
+    """Compute the p-values of Wilcoxon's signed-rank test of all pairs, corrected by Holm's procedure.
 
     Parameters
     ----------
@@ -141,7 +142,9 @@ def wilcoxon_holm(losses: np.ndarray) -> np.ndarray:
 
 
 def holm(p_values: np.ndarray) -> np.ndarray:
-    """Correct p-values for their number: the smallest is multiplied by all of them, the next by one less.
+    """Correct p-values for multiple testing by Holm's procedure.
+
+    The smallest of n p-values is multiplied by n, the next one by n - 1, and so on.
 
     Examples
     --------
@@ -157,14 +160,14 @@ def holm(p_values: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Odds:
-    """How likely it is that one of two learners is better, or that it makes no difference.
+    """The probabilities that either of two learners is better, or that they are practically equivalent.
 
     Parameters
     ----------
     first, equal, second : float
-        For each of three regions, the probability that this region has the most mass: the first learner is
-        better by more than the region of practical equivalence, the difference is within it, the second is
-        better. They sum to one.
+        The probabilities that most of the mass is in each of three regions: the first learner is better, the
+        difference is within the region of practical equivalence, or the second learner is better. They sum to
+        one.
     rope : float
         Half the width of the region of practical equivalence.
     """
@@ -178,17 +181,17 @@ class Odds:
 def bayesian_signed_rank(
     losses: np.ndarray, others: np.ndarray, rope: float = 0.01, random_state: int = 0
 ) -> Odds:
-    """The Bayesian signed rank test of two learners.
+    """Run the Bayesian signed-rank test of two learners.
 
-    The tables get random weights, by a Dirichlet distribution with a pseudo-table of no difference, of half
-    the weight of a table, as its prior. A difference is that of two tables that are drawn by the weights, on
-    average.
+    Table weights are drawn from a Dirichlet distribution. Its prior is a pseudo-table without a difference
+    and with half the weight of a table. For each draw, the test computes the distribution of the mean
+    difference of two tables that are sampled with these weights.
 
     Parameters
     ----------
     losses, others : ndarray of shape (n_tables,)
     rope : float, default=0.01
-        Differences of at most so much are none in practice.
+        Differences of at most this size count as practically equivalent.
     random_state : int, default=0
 
     Returns
@@ -207,7 +210,7 @@ def bayesian_signed_rank(
     """
     if not rope >= 0:
         raise ValueError(f"rope must be a number >= 0. Got {rope!r}.")
-    # Less is better: a negative difference is a win of the first.
+    # Losses are compared, so the first learner is better if a difference is negative.
     differences = np.concatenate([[0.0], np.round(losses - others, N_DIGITS)])
     sums = differences[:, None] + differences[None, :]
     first, second = (sums < -2 * rope).astype(np.float64), (sums > 2 * rope).astype(np.float64)
@@ -226,12 +229,12 @@ def bayesian_signed_rank(
 
 @dataclass(frozen=True)
 class ResampledT:
-    """Whether two learners differ on one table, by resamples of it.
+    """The result of a corrected resampled t-test of two learners on one table.
 
     Parameters
     ----------
     difference : float
-        The mean loss of the first less that of the second.
+        The mean loss of the first learner minus that of the second.
     statistic, p_value : float
     n_resamples : int
     """
@@ -243,13 +246,13 @@ class ResampledT:
 
 
 def corrected_resampled_t(losses: np.ndarray, others: np.ndarray, test_ratio: float) -> ResampledT:
-    """The t-test of two learners over resamples of one table, corrected because resamples share rows.
+    """Run the t-test of two learners over resamples of a table, corrected because resamples share rows.
 
     Parameters
     ----------
     losses, others : ndarray of shape (n_resamples,)
     test_ratio : float
-        Rows to be judged on for each row that is learnt from.
+        The number of test rows divided by the number of training rows.
 
     Returns
     -------
@@ -278,18 +281,18 @@ def corrected_resampled_t(losses: np.ndarray, others: np.ndarray, test_ratio: fl
 
 
 def check_tables(losses: np.ndarray) -> tuple[int, int]:
-    """How many tables and learners there are, if they are enough for a test."""
+    """Return the number of tables and of learners. Raise if they are not enough for a test."""
     n, k = losses.shape
     if n < 2 or k < 2:
         raise ValueError(
-            f"A test over tables needs two learners and two tables that all of them have results on. "
-            f"There are {k} and {n}."
+            "A test over tables needs at least two learners, and two tables with results of all learners. "
+            f"Got {k} and {n}."
         )
     return n, k
 
 
 def rank_tables(losses: np.ndarray) -> np.ndarray:
-    """The rank of each learner on each table.
+    """Rank the learners on each table. Ties get their mean rank.
 
     Parameters
     ----------
@@ -310,13 +313,14 @@ def rank_tables(losses: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Wins:
-    """On how many tables each learner beats each other.
+    """The number of tables on which each learner beats each other learner.
 
     Parameters
     ----------
     names : tuple of str
     wins, ties : ndarray of int of shape (n_learners, n_learners)
-        How often the learner of the row is better than that of the column, and how often they are equal.
+        The number of tables on which the learner of the row is better than the learner of the column, and on
+        which they are equal.
 
     Examples
     --------
@@ -330,32 +334,32 @@ class Wins:
 
     @classmethod
     def of(cls, names: tuple[str, ...], losses: np.ndarray) -> Wins:
-        """Count them in losses of shape (n_tables, n_learners)."""
+        """Count wins and ties in losses of shape (n_tables, n_learners)."""
         rounded = np.round(losses, N_DIGITS)
-        ours, theirs = rounded[:, :, None], rounded[:, None, :]
-        return cls(names, (ours < theirs).sum(axis=0), (ours == theirs).sum(axis=0))
+        row, column = rounded[:, :, None], rounded[:, None, :]
+        return cls(names, (row < column).sum(axis=0), (row == column).sum(axis=0))
 
     @property
     def losses(self) -> np.ndarray:
-        """How often the learner of the row is worse than that of the column."""
+        """The number of tables on which the learner of the row is worse than the learner of the column."""
         return self.wins.T
 
     def of_pair(self, learner: str, other: str) -> tuple[int, int, int]:
-        """Wins, ties and losses of a learner against another."""
+        """Return the wins, ties and losses of a learner against another."""
         row, column = self.names.index(learner), self.names.index(other)
         return int(self.wins[row, column]), int(self.ties[row, column]), int(self.wins[column, row])
 
 
 @dataclass(frozen=True)
 class Clique:
-    """Learners that a test does not separate.
+    """A set of learners that do not differ significantly.
 
     Parameters
     ----------
     members : tuple of int
-        In the order of their ranks.
+        The learners, in the order of their ranks.
     skipped : tuple of int
-        Learners between the best and the worst of them that the test separates from some of them.
+        Learners ranked between the best and the worst member that differ from at least one member.
     """
 
     members: tuple[int, ...]
@@ -363,18 +367,18 @@ class Clique:
 
     @property
     def contradicts_ranks(self) -> bool:
-        """Whether a learner between its best and its worst member does not belong to it."""
+        """Whether a learner ranked between the best and the worst member is not a member."""
         return bool(self.skipped)
 
 
 def cliques_of(mean_ranks: np.ndarray, is_apart: np.ndarray) -> list[Clique]:
-    """Find the cliques of two members or more, the one with the best first.
+    """Find the cliques of at least two members, the one with the best member first.
 
     Parameters
     ----------
     mean_ranks : ndarray of shape (n_learners,)
     is_apart : ndarray of bool of shape (n_learners, n_learners)
-        Whether a test separates two learners.
+        Whether two learners differ significantly.
 
     Returns
     -------
@@ -403,7 +407,7 @@ def cliques_of(mean_ranks: np.ndarray, is_apart: np.ndarray) -> list[Clique]:
 def maximal(
     chosen: set[int], open_to: set[int], done: set[int], neighbours: list[set[int]]
 ) -> Iterator[set[int]]:
-    """Find the cliques that no other contains (Bron and Kerbosch 1973, with a pivot)."""
+    """Yield the maximal cliques (Bron and Kerbosch 1973, with a pivot)."""
     if not open_to and not done:
         yield chosen
         return

@@ -1,4 +1,4 @@
-"""Scores of votes and decisions by any metric, and checks of votes and their true answers.
+"""Score votes and decisions by any metric, and check votes and y.
 
 In: probabilities, labels or numbers. Out: scores; or `HonestVotes`, with votes of shape (n_members, n_rows,
 n_outputs), y as class codes or numbers, and row weights. A decision is treated as the votes of one member.
@@ -47,18 +47,18 @@ def score(
     Parameters
     ----------
     y : array-like of shape (n_rows,)
-        True answers: class codes from 0 on, labels if `classes` are given or the decision is labels, or
+        The true values: class codes from 0 on, labels if `classes` is given or the decision has labels, or
         numbers for regression.
     decision : array-like of shape (n_rows, n_outputs), (n_rows,) or (n_members, n_rows, n_outputs)
-        Class probabilities or votes, which are divided by their sum in each row; or one number per row. With
-        one dimension, values are labels; they are numbers if the metric is for regression, or if the metric
-        suits both tasks and the decision or y is of floating-point type.
+        Class probabilities or votes, which are divided by their sum in each row; or one number per row. An
+        array with one dimension contains labels, or numbers if the metric is for regression, or if the metric
+        suits both tasks and the decision or y has a floating-point dtype.
     scoring : str, scorer or callable, default=None
         The name of a scikit-learn scorer, such as "neg_log_loss" or "roc_auc_ovr_weighted";
-        "neg_calibration_error" (of the decided class, 15 bins of equal width); a scorer made by
+        "neg_calibration_error" (of the predicted class, 15 bins of equal width); a scorer made by
         scikit-learn's `make_scorer`; or a function of y, a decision of shape (n_rows, n_outputs) and the row
-        weights. Scorers get labels, so the positive class of "f1" is 1; a function gets class codes. None
-        means "accuracy" for classes and "neg_root_mean_squared_error" for numbers.
+        weights. Scorers receive labels, so the positive class of "f1" is 1; functions receive class codes.
+        None means "accuracy" for classes and "neg_root_mean_squared_error" for numbers.
     sample_weight : array-like of shape (n_rows,), default=None
         Row weights. None gives every row the weight 1.
     classes : array-like of shape (n_outputs,), default=None
@@ -67,7 +67,7 @@ def score(
     Returns
     -------
     float, or ndarray of shape (n_members,)
-        More is better. "roc_auc" is NaN if all rows have the same class.
+        Higher is better. "roc_auc" is NaN if all rows have the same class.
 
     See Also
     --------
@@ -106,13 +106,13 @@ def score_interval(
 ) -> Interval:
     """Compute the score of one decision and its confidence interval, by the bootstrap over rows.
 
-    Only the rows are drawn again. The members and the rule do not change.
+    Only the rows are resampled. The members and the rule are not fitted again.
 
     Parameters
     ----------
     y, decision, scoring, sample_weight, classes : see `score`
-        `decision` is a single decision. Small whole weights count as repeated rows. Other weights are drawn
-        together with their row.
+        `decision` is a single decision. Small integer weights count as repetitions of rows. Other weights are
+        resampled together with their rows.
     kind : {"percentile", "bca"}, default="percentile"
         Quantiles of the scores on resampled rows, or these quantiles corrected for bias and skewness (BCa).
     level : float in (0, 1), default=0.95
@@ -150,7 +150,7 @@ def score_interval(
 def read_decision(
     y: ArrayLike, decision: ArrayLike, scoring: object, sample_weight: Given, classes: Given
 ) -> HonestVotes:
-    """Read a decision of shape (n_rows, n_outputs) or (n_rows,), or a stack of them, as `read_votes` does.
+    """Read a decision of shape (n_rows, n_outputs) or (n_rows,), or a stack of them, with `read_votes`.
 
     Examples
     --------
@@ -159,9 +159,7 @@ def read_decision(
     """
     values, answers = as_array(decision, "decision"), np.asarray(y)
     if values.ndim == 1 and answers.ndim > 1 and answers.shape[-1] > 1:
-        raise ValueError(
-            f"y must have one dimension. Got {answers.shape}. Pass the answers first: (y, decision)."
-        )
+        raise ValueError(f"y must have one dimension. Got {answers.shape}. Pass y first: (y, decision).")
     if values.dtype.kind == "f" and values.ndim in (1, 2) and np.isnan(values).any():
         row = int(np.argwhere(np.isnan(values))[0][0])
         raise ValueError(
@@ -180,13 +178,13 @@ def read_votes(
     classes: Given = None,
     task: str | None = None,
 ) -> HonestVotes:
-    """Check the votes of members, their true answers and the row weights.
+    """Check the votes of members, y and the row weights.
 
     Parameters
     ----------
     votes : array-like of shape (n_members, n_rows, n_outputs) or (n_members, n_rows)
-        With two dimensions, values are labels; they are numbers if the task is regression, or if the task is
-        unknown and votes or y are of floating-point type.
+        An array with two dimensions contains labels, or numbers if the task is regression, or if the task is
+        unknown and votes or y have a floating-point dtype.
     y : array-like of shape (n_rows,)
         Class codes for votes with one output per class, unless `classes` is given.
     sample_weight : array-like of shape (n_rows,), default=None
@@ -220,7 +218,7 @@ def read_votes(
 def read_class_votes(
     votes: ArrayLike, y: ArrayLike, sample_weight: Given = None, classes: Given = None, least: int = 1
 ) -> HonestVotes:
-    """Check class votes of at least some number of members, as `read_votes` does.
+    """Check votes for classes with `read_votes`, and raise if there are fewer than `least` members.
 
     Examples
     --------
@@ -249,19 +247,19 @@ def of_votes(votes: np.ndarray, y: np.ndarray, sample_weight: Given, classes: Gi
     honest = HonestVotes.of(votes, y, sample_weight=sample_weight, classes=known)
     if not honest.are_classes:
         return honest
-    # The sum of float32 shares may differ from one in its last bits.
+    # The tolerance covers the rounding of float32 votes.
     return replace(honest, votes=as_shares(honest.votes.astype(np.float64), 1e-6))
 
 
 def of_labels(labels: np.ndarray, y: np.ndarray, sample_weight: Given, classes: Given) -> HonestVotes:
-    """Turn labels into votes of 0 and 1. Without `classes`, the classes are the labels that occur."""
+    """Convert labels to votes of 0 and 1. Without `classes`, the classes are the labels that occur."""
     if labels.shape[1:] != y.shape:
         check_length(y, labels.shape[1])
     if classes is None:
         check_one_sort(labels, y)
         classes = np.unique(np.concatenate([labels.ravel(), y]))
     known = check_labels(as_array(classes, "classes"), None)
-    # Votes of one output are regression, so a single class gets a second one without votes.
+    # One output would mean regression, so a single class gets a second output without votes.
     votes = one_hot(codes_in(labels, known), max(2, len(known)))
     return HonestVotes.of(votes, codes_in(y, known), sample_weight=sample_weight, classes=known)
 
@@ -288,7 +286,7 @@ of all members.
 
 
 def as_array(values: object, name: str) -> np.ndarray:
-    """Turn values of any container into an array. Text gets a text dtype instead of the object dtype."""
+    """Convert values of any container to an array. Text gets a text dtype instead of the object dtype."""
     try:
         array = np.asarray(values)
     except ValueError as error:

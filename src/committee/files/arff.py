@@ -73,7 +73,7 @@ def read_header(file: OpenedFile) -> Header:
             kinds[name] = ColumnKind.NUMBER
         elif kind not in GUESSED:
             raise BadTable(
-                f"{file.name}: attribute {name!r} is {kind}. Only numbers, text and dates are read."
+                f"{file.name}: attribute {name!r} is {kind}. Only numbers, text and dates are supported."
             )
     if not names:
         raise BadTable(f"{file.name} is ARFF without attributes.")
@@ -92,7 +92,8 @@ def open_rows(file: OpenedFile, header: Header) -> Iterator[Delimited]:
         raise BadTable(f"{file.name} has no rows.")
     if lines[0].lstrip().startswith("{"):
         raise BadTable(
-            f"{file.name} is sparse ARFF, which is not read. Convert it with Weka's filter SparseToNonSparse."
+            f"{file.name} is sparse ARFF, which is not supported. Convert it with Weka's filter "
+            "SparseToNonSparse."
         )
     begun = {(bool(blanks), quote) for blanks, quote in BEGUN.findall("\n".join(lines))}
     quote = next((quote for _, quote in begun), "'")

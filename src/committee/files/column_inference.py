@@ -104,7 +104,8 @@ def kind_of_type(name: str, dtype: pa.DataType) -> ColumnKind:
     if types.is_string(dtype) or types.is_large_string(dtype) or types.is_string_view(dtype):
         return ColumnKind.CATEGORY
     raise BadTable(
-        f"Column {name!r} holds a {dtype} in each row. Spread it over columns, make text of it, or ignore it."
+        f"Column {name!r} contains a {dtype} in each row. Split it into columns, convert it to text, or "
+        "ignore it."
     )
 
 
@@ -140,7 +141,7 @@ def stray_in(column: Column, values: pa.Array, counts: pa.Array) -> str:
     --------
     >>> texts = pa.array([*map(str, range(30)), "many"])
     >>> stray_in(texts, *texts.value_counts().flatten())
-    "row 31 has 'many', and nearly all other values are numbers"
+    "row 31 has 'many', but nearly all other values are numbers"
     """
     if not is_text(values.type):
         return ""
@@ -152,7 +153,7 @@ def stray_in(column: Column, values: pa.Array, counts: pa.Array) -> str:
         if len(strays) and not pc.match_substring_regex(strays, r"^\d+$").true_count:
             texts = column.cast(values.type) if pa.types.is_dictionary(column.type) else column
             row = pc.index(texts, strays[0]).as_py() + 1
-            return f"row {row} has {strays[0].as_py()!r}, and nearly all other values are {what}"
+            return f"row {row} has {strays[0].as_py()!r}, but nearly all other values are {what}"
     return ""
 
 

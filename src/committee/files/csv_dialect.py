@@ -298,11 +298,13 @@ def check_delimiter(delimiter: str) -> None:
     --------
     >>> check_delimiter("§")
     Traceback (most recent call last):
-    committee.files.table_error.BadTable: A delimiter is one character of ASCII, no quote, no line
-    break. Got '§'.
+    committee.files.table_error.BadTable: A delimiter must be one ASCII character other than a quote
+    or a line break. Got '§'.
     """
     if len(delimiter) != 1 or not delimiter.isascii() or delimiter in "\"'\r\n":
-        raise BadTable(f"A delimiter is one character of ASCII, no quote, no line break. Got {delimiter!r}.")
+        raise BadTable(
+            f"A delimiter must be one ASCII character other than a quote or a line break. Got {delimiter!r}."
+        )
 
 
 def parsed(lines: Iterable[str], delimiter: str, quote: str, escape: str | None) -> Iterator[list[str]]:

@@ -274,7 +274,7 @@ def notes_of_sign(name: str, decimal: DecimalSign, wrong: Mapping[str, pa.Array]
         read = value.replace(separator, "").replace(decimal.sign, POINT)
         notes.append(
             f"{name} has numbers such as {value} in {some(map(repr, decimal.doubtful))}, which are read as "
-            f"{read}. Nothing proves it: pass --decimal {separator} if that is wrong."
+            f"{read}. No value proves the sign: pass --decimal {separator} if that is wrong."
         )
     for column, text in wrong.items():
         found = find_signs(text)

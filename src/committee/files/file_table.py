@@ -287,7 +287,7 @@ def require_columns(wanted: Iterable[str], names: Sequence[str], where: str) -> 
     """
     present, required = set(names), list(wanted)
     missing = [name for name in required if name not in present]
-    # The user means none of the columns that were found.
+    # A required column that exists is not the one that the user misspelled.
     others = [name for name in names if name not in set(required)] or list(names)
     if len(missing) == 1:
         raise BadTable(f"There is no column {missing[0]!r} in {where}. {suggestion(missing[0], others)}")

@@ -1,4 +1,4 @@
-"""Whole jobs, from a file to a file: fit, predict, evaluate, describe. What the command line does is here."""
+"""Run whole jobs from file to file: fit, predict, evaluate and describe. The command line calls them."""
 
 from committee.files import BadTable
 from committee.jobs.answers import Evaluation, evaluate, predict

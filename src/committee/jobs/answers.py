@@ -1,4 +1,4 @@
-"""A saved model and a table: its answers, or how right they are."""
+"""Predict the rows of a table with a saved model, and score its predictions."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from committee.metrics.row_losses import NoValueError
 from committee.table.input_types import TableLike
 from committee.task import Classification
 
-# What `evaluate` shows if nothing else is asked for.
+# The default metrics of `evaluate`.
 USUAL = {
     "classification": ("accuracy", "balanced_accuracy", "neg_log_loss", "roc_auc"),
     "regression": ("neg_root_mean_squared_error", "neg_mean_absolute_error", "r2"),
 }
-# Metrics that say nothing about rows of a single class.
+# Metrics without a value for rows of a single class.
 OF_SEVERAL_CLASSES = ("roc_auc", "balanced_accuracy")
 
 
@@ -33,18 +33,18 @@ def predict(
     ignore_extra: bool = False,
     form: CSVForm = AS_FOUND,
 ) -> pa.Table:
-    """Return the answers of a model on a table.
+    """Return the predictions of a model for a table.
 
     Parameters
     ----------
     model : estimator
     place : str or path
     proba : bool, default=False
-        Whether the probability of each class stands beside the answer.
+        Whether to add the probability of each class.
     votes : bool, default=False
-        Whether the votes of the members do.
+        Whether to add the votes of the members.
     ignore_extra : bool, default=False
-        Whether columns that the fit has not seen are left out.
+        Whether to ignore columns that were not in the training table.
     form : CSVForm
 
     Returns
@@ -74,26 +74,26 @@ def predict(
 
 
 def check_answers(model: Any, *, proba: bool, votes: bool) -> None:
-    """Raise if a model has no answers of the kind that is asked for."""
+    """Raise if a model has no probabilities or no votes, but they are wanted."""
     if proba and not isinstance(model._task, Classification):
-        raise BadTable("The model answers with numbers, which have no probabilities. Leave --proba out.")
+        raise BadTable("The model predicts numbers, which have no probabilities. Omit --proba.")
     if votes and not hasattr(model, "get_feature_names_out"):
-        raise BadTable(f"{type(model).__name__} has no members that vote. Leave --votes out.")
+        raise BadTable(f"{type(model).__name__} has no members that vote. Omit --votes.")
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """How right a model is on a table.
+    """The scores of a model on a table.
 
     Parameters
     ----------
     target : str
     n_rows : int
-        That have an answer.
+        The number of rows with a target.
     n_dropped : int
-        That have none.
+        The number of rows without a target, which are left out.
     scores : dict of str to float
-        By scikit-learn's names; more is better.
+        The scores by scikit-learn's names. More is better.
     """
 
     target: str
@@ -111,14 +111,14 @@ def evaluate(
     ignore_extra: bool = False,
     form: CSVForm = AS_FOUND,
 ) -> Evaluation:
-    """Compare the answers of a model with those of a table.
+    """Score a model on a table that contains the target.
 
     Parameters
     ----------
     model : estimator
     place : str or path
     target : str, default=None
-        The column with the answers. None is that of the fit.
+        The target column. None is the target of the fit.
     scoring : str, default=None
         See `scores_of`.
     ignore_extra : bool, default=False
@@ -130,19 +130,21 @@ def evaluate(
     """
     if target is None:
         if model._origin is None:
-            raise BadTable("The model does not know its target. Name the column with --target.")
+            raise BadTable(
+                "The model does not contain the name of its target. Specify the column with --target."
+            )
         target = model._origin.target
     X, answers, table = table_for(model, place, target=target, ignore_extra=ignore_extra, form=form)
     X, y, n_dropped = with_answers(X, answers, target, table.name)
     if isinstance(model._task, Classification):
         unseen = sorted({str(label) for label in set(y.tolist()) - set(model.classes_.tolist())})
         if unseen:
-            raise BadTable(f"The target {target!r} has {unseen[0]!r}, which is no class of the model.")
+            raise BadTable(f"The target {target!r} has {unseen[0]!r}, which is not a class of the model.")
     return Evaluation(target, len(y), n_dropped, scores_of(model, X, y, scoring))
 
 
 def scores_of(model: Any, X: TableLike, y: np.ndarray, scoring: str | None = None) -> dict[str, float]:
-    """Return the scores of a fitted model on rows with answers.
+    """Return the scores of a fitted model on rows with a target.
 
     Parameters
     ----------
@@ -150,12 +152,12 @@ def scores_of(model: Any, X: TableLike, y: np.ndarray, scoring: str | None = Non
     X : table
     y : ndarray of shape (n_rows,)
     scoring : str, default=None
-        The name of a metric. None takes the usual ones.
+        The name of a metric. None is the default metrics of the task.
 
     Returns
     -------
     dict of str to float
-        By scikit-learn's names; more is better.
+        The scores by scikit-learn's names. More is better.
     """
     from committee.evaluating.vote_scores import score
 

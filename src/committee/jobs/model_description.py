@@ -1,4 +1,4 @@
-"""What is in a saved model, and what can be named: plain values, for people and programs."""
+"""Describe saved models and the members that can be named, as plain values."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import Any
 
 from committee.assembling.leaderboard import name_of
-from committee.automatic.portfolio import NAMED_ONLY, CANDIDATES, Size, library_of
+from committee.automatic.portfolio import CANDIDATES, NAMED_ONLY, Size, library_of
 from committee.automatic.rule_choice import sampled
 from committee.combining.rule_registry import TRAINED, as_rule
 from committee.files import BadTable
@@ -21,14 +21,14 @@ MOST_CLASSES = 50
 
 
 def describe(model: Any, path: str | os.PathLike[str]) -> dict[str, object]:
-    """What a model is, as plain values.
+    """Describe a model as plain values.
 
     Parameters
     ----------
     model : estimator
-        Fitted, of ours.
+        A fitted estimator of this library.
     path : str or path
-        Its file.
+        The file of the model.
 
     Returns
     -------
@@ -54,7 +54,7 @@ def describe(model: Any, path: str | os.PathLike[str]) -> dict[str, object]:
 
 
 def plain_parameters(model: Any) -> dict[str, object]:
-    """The parameters of an estimator or a rule, as plain values or as they print."""
+    """Return the parameters of an estimator or a rule. Objects are represented by their text."""
     return {
         name: value if isinstance(value, bool | int | float | str | None) else one_line(value)
         for name, value in model.get_params(deep=False).items()
@@ -62,7 +62,7 @@ def plain_parameters(model: Any) -> dict[str, object]:
 
 
 def summarise(summary: Summary) -> dict[str, Any]:
-    """What a file says of itself, as plain values."""
+    """Return the summary of a file as plain values."""
     found = asdict(summary)
     origin = found.pop("origin")
     return found | {
@@ -72,7 +72,7 @@ def summarise(summary: Summary) -> dict[str, Any]:
 
 
 def describe_column(column: Column) -> dict[str, object]:
-    """A column of a schema."""
+    """Describe a column of a schema."""
     found: dict[str, object] = {"name": column.name, "kind": column.kind.value}
     if column.kind is Kind.CATEGORY:
         found["n_categories"] = len(column.categories)
@@ -80,14 +80,14 @@ def describe_column(column: Column) -> dict[str, object]:
 
 
 def describe_member(member: object) -> dict[str, object]:
-    """A member: its class, or that of its fold models, and of what is in a pipeline."""
+    """Describe a member: the class of its models, or of the last step of a pipeline, and their number."""
     models = member if isinstance(member, list) else [member]
     last = models[0].steps[-1][1] if hasattr(models[0], "steps") else models[0]
     return {"estimator": type(last).__name__, "n_models": len(models)}
 
 
 def one_line(value: object) -> str:
-    """How a value prints, in one line."""
+    """Return the representation of a value in one line."""
     return " ".join(repr(value).split())
 
 
@@ -98,42 +98,42 @@ def standings(
     X: TableLike | None = None,
     n_votes: int | None = None,
 ) -> dict[str, object]:
-    """The leaderboard of a committee, as plain values.
+    """Return the leaderboard of a committee as plain values.
 
     Parameters
     ----------
     model : committee
     scoring : str or None
-        The name of a metric; None is that of the committee.
+        The name of a metric. None is the metric of the committee.
     rules : list of rules, or None
-        None is all that can decide here.
+        The rules to score. None is all rules that can decide.
     X : table, default=None
-        That of the fit, for rules that look at the rows.
+        The training table, for rules that look at the rows.
     n_votes : int, default=None
-        How many votes it is judged by, about, if that has to be quick; None is all.
+        The approximate number of votes for the scores, to save time. None is all.
 
     Returns
     -------
     dict
-        With scores by scikit-learn's sign, the best first.
+        The scores have scikit-learn's sign, and the best is first.
     """
     if not hasattr(model, "leaderboard"):
-        raise BadTable(f"{type(model).__name__} is no committee: it has no members to compare.")
+        raise BadTable(f"{type(model).__name__} is not a committee: it has no members to compare.")
     for rule in rules or ():
         if X is None and as_rule(rule)._looks_at_X():
             raise BadTable(
-                f"The rule {name_of(rule)!r} looks at the rows, which are not in the file of a model. "
-                "Leave it out, or let it decide in a fit: that judges it."
+                f"The rule {name_of(rule)!r} looks at the rows, which a model file does not contain. "
+                "Omit it, or pass it to a fit, which scores it."
             )
-    judged = model if n_votes is None else with_fewer_votes(model, n_votes)
-    # Rows are encoded for those alone that look at them.
+    scored = model if n_votes is None else with_fewer_votes(model, n_votes)
+    # The rows are encoded only if a rule looks at them.
     looks = rules is None or any(as_rule(rule)._looks_at_X() for rule in rules)
-    board = judged.leaderboard(rules, X=X if looks else None, scoring=scoring)
+    board = scored.leaderboard(rules, X=X if looks else None, scoring=scoring)
     named = {name_of(rule): title_of(rule) for rule in [*decided(model), *(rules or ())]}
     return {
         "scoring": board.scoring,
         "rule": title_of(model.rule_),
-        "n_judged": len(judged.honest_rows_),
+        "n_scored": len(scored.honest_rows_),
         "standings": [
             {
                 "kind": each.kind,
@@ -146,25 +146,25 @@ def standings(
 
 
 def with_fewer_votes(model: Any, n_votes: int) -> Any:
-    """A committee with honest votes on fewer rows, for a quick look at who is good: some of each class."""
+    """Return a committee with honest votes on fewer rows, but some of each class, for quick scores."""
     smaller = copy.copy(model)
     smaller._honest = sampled(model._known_votes(), n_votes)
     return smaller
 
 
 def libraries_of(model: Any) -> list[str]:
-    """The other libraries whose boosters are in a committee: who loads it must trust them."""
+    """Return the other libraries whose boosters are in a committee. Loading it requires trust in them."""
     found = {library_of(member.models[0]) for member in model._fitted_members}
     return sorted(library for library in found if library is not None)
 
 
 def decided(model: Any) -> list[object]:
-    """The rule that decides in a committee, to be judged."""
+    """Return the rule that decides in a committee, in a list for `standings`."""
     return [] if model.rule_ is None else [model.rule_]
 
 
 def title_of(rule: Any) -> str:
-    """The name of a rule, if it has one; else that of its class.
+    """Return the name of a rule, or the name of its class.
 
     Examples
     --------
@@ -181,7 +181,7 @@ def title_of(rule: Any) -> str:
 
 
 def member_lines() -> dict[str, str]:
-    """The members that can be named, with a line for each: the estimator that votes.
+    """Return the names of members, with the estimator that votes for each.
 
     Examples
     --------
@@ -193,4 +193,6 @@ def member_lines() -> dict[str, str]:
         made = candidate.make(Size(candidate.tasks[0], 1000, 10, 2))
         only = "" if len(candidate.tasks) > 1 else f", {candidate.tasks[0]} only"
         found[candidate.name] = one_line(made.steps[-1][1] if hasattr(made, "steps") else made) + only
-    return found | {name: f"The boosting of {name}, if that is installed; never auto" for name in NAMED_ONLY}
+    return found | {
+        name: f"Gradient boosting of {name}, if it is installed; not part of auto" for name in NAMED_ONLY
+    }

@@ -1,6 +1,6 @@
-"""Studies from files: the tables of a folder, learners by name, and a study in a folder of its own.
+"""Run studies on the tables of files and folders, with learners by name.
 
-What is to be run is written into the study as its plan, so that it can go on, or grow, by its folder alone.
+A study stores its `StudyPlan` in its folder, so that the folder suffices to resume or extend it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class TableFile:
     ----------
     path, target : str
     task : str or None
-        None looks at the target.
+        None infers the task from the target.
     """
 
     path: str
@@ -47,14 +47,14 @@ class TableFile:
     task: str | None = None
 
     def load(self) -> tuple[pa.Table, np.ndarray, str | None]:
-        """X, y and the task."""
+        """Read X, y and the task."""
         training = read_training_table(self.path, self.target, self.task, None, None, None)
         return training.X, training.y, training.task
 
 
 @dataclass(frozen=True)
-class Plan:
-    """What a study is to run.
+class StudyPlan:
+    """The tables, learners and settings of a study.
 
     Parameters
     ----------
@@ -62,10 +62,10 @@ class Plan:
     learners : tuple of str
     resamples : int
     scoring : tuple of str, default=()
-        Metrics; none of them are the usual ones.
+        The names of metrics. If empty, the default metrics are used.
     test_size : float
     folds : int
-        Of honest votes; 0 makes none.
+        The number of folds for honest votes; 0 for none.
     time_limit : float or None
     memory_limit : int or None
     """
@@ -80,7 +80,7 @@ class Plan:
     memory_limit: int | None = None
 
     def study(self, folder: Path) -> Study:
-        """The study of the plan; the plan is written into it."""
+        """Return the study of the plan, and store the plan in it."""
         if not self.tables or not self.learners:
             raise ValueError("A study needs tables and learners: committee compare DIR --learners rf,gb.")
         study = Study(
@@ -104,19 +104,19 @@ class Plan:
 
 @dataclass(frozen=True)
 class Compared:
-    """What a study has come to.
+    """The results of a study.
 
     Parameters
     ----------
     folder : str
     n_finished, n_failed : int
-        Cells.
+        The numbers of cells.
     failures : dict of str to str
-        Some of the cells that failed, and why.
+        Some of the failed cells, with their errors.
     comparisons : list of Comparison
-        One for each metric.
+        One comparison for each metric.
     without_metric : list of str
-        Tables that are in none of them, since no metric that was asked for is for their task.
+        The tables that are in no comparison, because no given metric applies to their task.
     """
 
     folder: str
@@ -127,48 +127,50 @@ class Compared:
     without_metric: list[str]
 
 
-def new_plan(places: Sequence[str], target: str | None, **given: Any) -> Plan:
-    """A plan for the tables of some files and folders.
+def new_plan(places: Sequence[str], target: str | None, **given: Any) -> StudyPlan:
+    """Make a plan for the tables of files and folders.
 
     Parameters
     ----------
     places : sequence of str
     target : str or None
-        The target of all of them. None takes that of the manifest, or the last column.
-    **given : see `Plan`
-        None is the default.
+        The target of all tables. None is the target in the manifest, or the last column.
+    **given : see `StudyPlan`
+        None is the default of a setting.
     """
     amounts = {
         "time_limit": seconds_of(given.get("time_limit")),
         "memory_limit": bytes_of(given.get("memory_limit")),
     }
-    told = {name: value for name, value in (given | amounts).items() if value is not None and value != ()}
-    return replace(Plan(), tables=find_tables(places, target), **told)
+    changes = {name: value for name, value in (given | amounts).items() if value is not None and value != ()}
+    return replace(StudyPlan(), tables=find_tables(places, target), **changes)
 
 
-def plan_of(folder: Path) -> Plan:
-    """The plan of a study that was begun."""
+def plan_of(folder: Path) -> StudyPlan:
+    """Return the plan that is stored in a study."""
     with Study.open(folder) as study:
         written = study.store.fact("plan")
     if written is None:
-        raise ValueError(f"The study in {folder} was not begun by committee compare. Go on in Python.")
+        raise ValueError(f"The study in {folder} was not started by committee compare. Resume it in Python.")
     tables = {name: TableFile(**table) for name, table in written.pop("tables").items()}
-    return Plan(tables, tuple(written.pop("learners")), scoring=tuple(written.pop("scoring")), **written)
+    return StudyPlan(tables, tuple(written.pop("learners")), scoring=tuple(written.pop("scoring")), **written)
 
 
-def grown(plan: Plan, more: Plan, given: Iterable[str]) -> Plan:
-    """A plan with more tables and learners, and with what else is given by name."""
+def extended(plan: StudyPlan, more: StudyPlan, given: Iterable[str]) -> StudyPlan:
+    """Extend a plan by tables and learners, and change the settings whose names are given."""
     learners = dict.fromkeys([*plan.learners, *more.learners])
     changes = {name: getattr(more, name) for name in given}
     return replace(plan, tables={**plan.tables, **more.tables}, learners=tuple(learners), **changes)
 
 
-def run_study(plan: Plan, folder: Path, *, n_jobs: int | None, retry_failed: bool, verbose: int) -> Compared:
-    """Run the cells of a plan that are not finished, in processes.
+def run_study(
+    plan: StudyPlan, folder: Path, *, n_jobs: int | None, retry_failed: bool, verbose: int
+) -> Compared:
+    """Run the unfinished cells of a plan in processes.
 
     Parameters
     ----------
-    plan : Plan
+    plan : StudyPlan
     folder : Path
     n_jobs : int or None
     retry_failed : bool
@@ -186,7 +188,7 @@ def run_study(plan: Plan, folder: Path, *, n_jobs: int | None, retry_failed: boo
 def outcome_of(
     study: Study, folder: Path, scoring: Sequence[object] = (), learners: Sequence[str] | None = None
 ) -> Compared:
-    """What a study has come to: a comparison for each metric that is for a table with finished cells."""
+    """Return the results of a study. Metrics that apply to no table with finished cells are omitted."""
     finished, failed = study.store.finished(), study.store.failures()
     some = {str(cell): error for cell, (error, _) in sorted(failed.items())[:5]}
     without = [
@@ -211,10 +213,10 @@ def report_study(
     ----------
     folder : Path
     scoring : sequence of str
-        Without any, those that the study was run with.
+        If empty, the metrics of the study are used.
     learners : sequence of str or None
     formats : sequence of str
-        Of pictures; without any, all.
+        The formats of charts. If empty, all are written.
 
     Returns
     -------
@@ -223,23 +225,23 @@ def report_study(
     """
     require_renderer()
     with Study.open(folder) as study:
-        asked = scoring or study.scoring or ()
-        found = outcome_of(study, folder, asked, learners)
+        metrics = scoring or study.scoring or ()
+        found = outcome_of(study, folder, metrics, learners)
         if not found.comparisons:
             named = f" on a table that {', '.join(scoring)} is for" if scoring and found.n_finished else ""
             raise ValueError(
-                f"No cell of the study in {folder} has finished{named}. Go on with it: --resume {folder}."
+                f"No cell of the study in {folder} has finished{named}. Resume it with --resume {folder}."
             )
         title = f"Study {folder.resolve().name}"
-        given: dict[str, Any] = {"scoring": asked, "learners": learners, "formats": formats or FORMATS}
+        given: dict[str, Any] = {"scoring": metrics, "learners": learners, "formats": formats or FORMATS}
         return found, study.report(folder / REPORT, title=title, **given)
 
 
 def find_tables(places: Sequence[str], target: str | None) -> dict[str, TableFile]:
-    """The tables of files and folders, by the names of the files without their endings.
+    """Find the tables of files and folders. Their names are those of the files without suffixes.
 
-    A folder may have a `manifest.csv` with the columns name and target, and perhaps task: then its tables are
-    those of the manifest.
+    A folder may contain a `manifest.csv` with the columns name and target, and optionally task. Then only the
+    tables of the manifest are used.
     """
     found: dict[str, TableFile] = {}
     for place in places:
@@ -255,60 +257,62 @@ def find_tables(places: Sequence[str], target: str | None) -> dict[str, TableFil
 
 
 def in_folder(folder: Path, target: str | None) -> list[tuple[str, TableFile]]:
-    """The tables of a folder, and their names."""
+    """Return the tables of a folder with their names."""
     files = sorted(path for path in folder.iterdir() if is_table(path))
     manifest = folder / MANIFEST
     if manifest.exists():
         return in_manifest(manifest, files, target)
     if not files:
-        raise BadTable(f"There is no table in {folder}: CSV, Parquet, Arrow, JSON lines or ARFF.")
+        raise BadTable(
+            f"There is no table in {folder}. A table is a CSV, Parquet, Arrow, JSON lines or ARFF file."
+        )
     return [(name_of(path), table_file(path, target)) for path in files]
 
 
 def in_manifest(manifest: Path, files: list[Path], target: str | None) -> list[tuple[str, TableFile]]:
-    """The tables that a manifest names, by some files, and their names."""
+    """Return the tables of a manifest with their names."""
     with manifest.open(newline="", encoding="utf-8-sig") as lines:
         rows = list(csv.DictReader(lines))
     if not rows or not {"name", "target"} <= rows[0].keys():
         raise BadTable(f"{manifest} must have the columns name and target.")
     found = []
     for row in rows:
-        told = target or row["target"]
-        if not told:
-            raise BadTable(f"{manifest} names no target of {row['name']!r}. Add it, or pass --target.")
+        given = target or row["target"]
+        if not given:
+            raise BadTable(f"{manifest} has no target for {row['name']!r}. Add it, or pass --target.")
         path = str(file_named(row["name"], files, manifest).resolve())
-        found.append((row["name"], TableFile(path, told, row.get("task") or None)))
+        found.append((row["name"], TableFile(path, given, row.get("task") or None)))
     return found
 
 
 def file_named(name: str, files: list[Path], manifest: Path) -> Path:
-    """The file of a table of a manifest."""
+    """Return the file of a table that a manifest names."""
     paths = [path for path in files if name_of(path) == name]
     if not paths:
         near = suggestion(name, list(map(name_of, files)))
-        raise BadTable(f"{manifest} names {name!r}, and there is no such table in its folder. {near}")
+        raise BadTable(f"{manifest} names {name!r}, but there is no such table in its folder. {near}")
     if len(paths) > 1:
         raise same_name(name, *map(str, paths[:2]))
     return paths[0]
 
 
 def same_name(name: str, one: str, other: str) -> BadTable:
-    """The error for two tables of one name."""
-    return BadTable(f"Two tables are named {name!r}: {one} and {other}. Rename one of them, or leave it out.")
+    """Return the error for two tables with the same name."""
+    return BadTable(f"Two tables are named {name!r}: {one} and {other}. Rename one of them, or omit it.")
 
 
 def is_table(path: Path) -> bool:
-    """Whether a file of a folder is one of its tables."""
+    """Return whether a file of a folder is a table."""
     return path.is_file() and path.name != MANIFEST and format_by_suffix(path.name) is not None
 
 
 def table_file(path: Path, target: str | None) -> TableFile:
-    """A table in a file; without a target, its last column is it."""
+    """Return a table in a file. The default target is the last column."""
     return TableFile(str(path.resolve()), target or read_table(path).names[-1])
 
 
 def name_of(path: Path) -> str:
-    """The name of a table: that of its file without endings.
+    """Return the name of a table: the name of its file without suffixes.
 
     Examples
     --------
@@ -320,16 +324,16 @@ def name_of(path: Path) -> str:
 
 
 def check_new(folder: Path) -> None:
-    """Raise if there is a study in a folder that a new one is to be in: a plan, or cells."""
-    if (folder / FILE).exists() and is_begun(folder):
+    """Raise if the folder for a new study already contains a study."""
+    if (folder / FILE).exists() and contains_study(folder):
         raise ValueError(
-            f"There is a study in {folder}. Go on with it, or add to it, by --resume, or name another."
+            f"There is a study in {folder}. Resume or extend it with --resume, or name another folder."
         )
     if folder.exists() and not folder.is_dir():
         raise NotADirectoryError(f"{folder} is a file. Name a folder with --out.")
 
 
-def is_begun(folder: Path) -> bool:
-    """Whether the store in a folder has a plan, or a cell."""
+def contains_study(folder: Path) -> bool:
+    """Return whether the store in a folder contains a plan or a cell."""
     with closing(Store(folder)) as store:
         return store.fact("plan") is not None or bool(store.query("SELECT 1 FROM cells LIMIT 1"))

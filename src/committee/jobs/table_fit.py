@@ -1,6 +1,6 @@
-"""The main job: from a table, in a file or a frame, to a committee.
+"""Fit the automatic committee to a table in a file or a frame.
 
-`fit` is the function of the package. `fit_table` is its body and that of the command, and tells what was
+`committee.fit` is `fit` of this module. It and the command line call `fit_table`, which also reports what was
 done.
 """
 
@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from committee.automatic.automatic_committee import CommitteeClassifier, CommitteeRegressor
 from committee.automatic.automatic_parameters import AutomaticParameters
-from committee.automatic.portfolio import NAMED_ONLY, CANDIDATES
+from committee.automatic.portfolio import CANDIDATES, NAMED_ONLY
 from committee.combining.rule_registry import as_rule
 from committee.files import AS_FOUND, CSVForm, Guess
 from committee.jobs.training_table import TrainingTable, number_of, read_training_table
@@ -27,11 +27,11 @@ from committee.metrics.metric_table import metric_named
 from committee.parameters import check_parameters, taking_parameters_of, unknown_name
 
 TASKS = ("classification", "regression")
-# Of the table of the demonstration: a row in so many is held out.
+# The demonstration holds out one row in four of its table.
 HELD_OUT, TARGET = 4, "diagnosis"
-# Amounts as people write them: `10m` of time, `4GB` of memory.
+# Units of time in limits such as `10m`.
 SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-# As disks and AutoML tools count; those with an i are powers of two.
+# Units of memory in limits such as `4GB`. Units with an i are powers of two.
 BYTES = {
     "b": 1.0, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12, "kib": 2.0**10, "mib": 2.0**20, "gib": 2.0**30,
     "tib": 2.0**40, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12,
@@ -41,24 +41,25 @@ PART = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*([a-z]+)")
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """What a fit has done.
+    """The result of a fit.
 
     Parameters
     ----------
     model : CommitteeClassifier or CommitteeRegressor
     X : table
-        What it has learnt from.
+        The training table.
     task : {"classification", "regression"}
     target : str
     guesses : tuple of Guess
-        What the columns were taken for, without target, groups and weights.
+        The types of the columns except target, groups and weights.
     notes : tuple of str
-        What the user should know: rows that were dropped, columns that were left out.
+        Messages to the user about rows and columns that were left out.
     n_rows, n_columns : int
-        What the model has learnt from.
+        The size of the training table.
     n_dropped : int
-        Rows without a target.
+        The number of rows without a target.
     seconds : float
+        The time for reading and fitting.
     """
 
     model: Any
@@ -89,30 +90,30 @@ def fit(
     Parameters
     ----------
     table : str, path or frame
-        CSV, Parquet, Arrow, Feather, JSON lines or ARFF, packed or not; or a frame of pandas,
-        polars or Arrow. The index of pandas is not a column.
+        A CSV, Parquet, Arrow, Feather, JSON lines or ARFF file, compressed or not, or a frame of pandas,
+        polars or Arrow. The index of a pandas frame is not a column.
     target : str
-        The column to be predicted. Rows without a value in it are left out.
+        The column to predict. Rows without a value in it are left out.
     task : {"classification", "regression"}, default=None
-        None infers it from the target: text and booleans are classes, and so are whole numbers of two
-        different values, or of at most 20 in at least three times as many rows.
+        None infers the task from the target. Text and booleans are classes. Whole numbers are classes if
+        they have two distinct values, or at most 20 in at least three times as many rows.
     types : mapping of str to str, default=None
-        What columns are, where the guess is wrong: "number", "category", "boolean", "date"; or "text", "id"
-        and "ignore", which are left out. Dates are read as seconds since 1970. Text that is different in most
-        rows is left out, and so is what names the rows; a warning says so.
+        The types of columns, if the inferred types are wrong: "number", "category", "boolean" or "date", or
+        "text", "id" and "ignore" for columns to leave out. Dates are read as seconds since 1970. Text that
+        differs in most rows, and columns that identify the rows, are left out with a warning.
     groups : str, default=None
-        A column: rows of one group are held out together.
+        A column of groups. Rows of a group are held out together.
     weights : str, default=None
-        A column with the weights of the rows.
+        A column of row weights.
     time_limit : float or str, default=None
-        The time for reading and fitting: seconds, or text such as "10m".
+        The time limit of reading and fitting, in seconds or as text such as "10m".
     memory_limit : float or str, default=None
-        The memory for the table and the fits: bytes, or text such as "4GB".
+        The memory limit of the table and the fits, in bytes or as text such as "4GB".
 
     Returns
     -------
     CommitteeClassifier or CommitteeRegressor
-        Fitted. Its `save` remembers the target, for `committee evaluate`.
+        The fitted committee. `save` stores the name of the target too, for `committee evaluate`.
 
     Examples
     --------
@@ -132,13 +133,13 @@ def fit(
         groups=groups,
         weights=weights,
         parameters=parameters,
-        tell=warn,
+        report=warn,
     )
     return done.model
 
 
 def warn(training: TrainingTable) -> None:
-    """Say by warnings what the user should know before the fit."""
+    """Warn about rows and columns that are left out, before the fit."""
     for note in training.notes:
         warnings.warn(note, UserWarning, stacklevel=4)
 
@@ -153,17 +154,17 @@ def fit_table(
     weights: str | None = None,
     form: CSVForm = AS_FOUND,
     parameters: Mapping[str, Any],
-    tell: Callable[[TrainingTable], None] | None = None,
+    report: Callable[[TrainingTable], None] | None = None,
 ) -> Fitted:
-    """Fit the automatic committee, and tell what was done.
+    """Fit the automatic committee, and report what was done.
 
     Parameters
     ----------
     table, target, task, types, groups, weights : see `fit`
     form : CSVForm
     parameters : mapping of str to object
-        Of the committee.
-    tell : callable, default=None
+        The parameters of the committee.
+    report : callable, default=None
         Called with the `TrainingTable` before the fit.
 
     Returns
@@ -179,8 +180,8 @@ def fit_table(
     if n_bytes is not None:
         given["memory_limit"] = memory_left(n_bytes, training.X.nbytes)
     model = new_committee(training.task, given)
-    if tell is not None:
-        tell(training)
+    if report is not None:
+        report(training)
     if seconds is not None:
         model.set_params(time_limit=time_left(seconds, time.monotonic() - began))
     model.fit(training.X, training.y, sample_weight=training.weights, groups=training.groups)
@@ -200,7 +201,7 @@ def fit_table(
 
 
 def check_settings(task: str | None, parameters: Mapping[str, Any]) -> None:
-    """Raise for what is wrong whatever the table is, before it is read."""
+    """Raise for errors that do not depend on the table, before it is read."""
     if task is not None and task not in TASKS:
         raise ValueError(f"task must be one of {', '.join(TASKS)} or None. Got {task!r}.")
     check_parameters(new_committee(task or TASKS[0], parameters))
@@ -216,14 +217,14 @@ def check_settings(task: str | None, parameters: Mapping[str, Any]) -> None:
 
 
 def new_committee(task: str, parameters: Mapping[str, Any]) -> Any:
-    """The automatic committee for a task."""
+    """Return an automatic committee for a task."""
     are_classes = task == "classification"
-    made: Any = CommitteeClassifier if are_classes else CommitteeRegressor
-    return made(**parameters)
+    cls: Any = CommitteeClassifier if are_classes else CommitteeRegressor
+    return cls(**parameters)
 
 
 def seconds_of(amount: float | str | None) -> float | None:
-    """The seconds of a limit of time.
+    """Convert a time limit to seconds.
 
     Parameters
     ----------
@@ -251,14 +252,14 @@ def seconds_of(amount: float | str | None) -> float | None:
         if parts and is_whole and all(unit in SECONDS for _, unit in parts):
             found = sum(float(number) * SECONDS[unit] for number, unit in parts)
     if found is None:
-        raise ValueError(f"A time limit is seconds, or text such as 90s, 10m or 1h30m. Got {amount!r}.")
+        raise ValueError(f"A time limit must be seconds, or text such as 90s, 10m or 1h30m. Got {amount!r}.")
     if not 0 < found < math.inf:
         raise ValueError(f"A time limit must be more than 0 seconds. Got {amount!r}.")
     return found
 
 
 def bytes_of(amount: float | str | None) -> int | None:
-    """The bytes of a limit of memory.
+    """Convert a memory limit to bytes.
 
     Parameters
     ----------
@@ -282,38 +283,38 @@ def bytes_of(amount: float | str | None) -> int | None:
         if part is not None and part[2] in BYTES:
             found = float(part[1]) * BYTES[part[2]]
     if found is None:
-        raise ValueError(f"A memory limit is bytes, or text such as 500MB or 4GB. Got {amount!r}.")
+        raise ValueError(f"A memory limit must be bytes, or text such as 500MB or 4GB. Got {amount!r}.")
     if not 1 <= found < math.inf:
         raise ValueError(f"A memory limit must be more than 0 bytes. Got {amount!r}.")
     return int(found)
 
 
 def time_left(limit: float, used: float) -> float:
-    """What starting and reading the table have left of a time limit."""
+    """Return the rest of a time limit after the time that the start and reading have taken."""
     if used >= limit:
         raise ValueError(
-            f"Starting and reading the table took {used:.1f} s, and the time limit is {limit:g} s."
+            f"Starting and reading the table took {used:.1f} s, but the time limit is {limit:g} s. Raise it."
         )
     return limit - used
 
 
 def memory_left(limit: int, used: int) -> int:
-    """What the table has left of a memory limit."""
+    """Return the rest of a memory limit after the memory of the table."""
     if used >= limit:
-        raise ValueError(f"The table takes {used:,} bytes, and the memory limit is {limit:,}. Give it more.")
+        raise ValueError(f"The table takes {used:,} bytes, but the memory limit is {limit:,}. Raise it.")
     return limit - used
 
 
 def demo_tables() -> tuple[pa.Table, pa.Table, str, str]:
-    """Split the table of the demonstration, which comes with scikit-learn and so needs no network.
+    """Split the table of the demonstration. It is part of scikit-learn, so no network is needed.
 
     Returns
     -------
     train, held_out : pyarrow.Table
-        Rows to learn from, and rows to be judged on.
+        Rows for the fit and rows for the score.
     target : str
     about : str
-        What the table is.
+        A description of the table.
 
     Examples
     --------
@@ -331,5 +332,5 @@ def demo_tables() -> tuple[pa.Table, pa.Table, str, str]:
     columns[TARGET] = pa.array(bundled.target_names[bundled.target].tolist())
     table = pa.table(columns)
     is_held_out = np.random.default_rng(0).permutation(table.num_rows) % HELD_OUT == 0
-    about = "The table: cells of breast tumours, measured in Wisconsin (Wolberg, Street, Mangasarian 1995)."
+    about = "Table: cells of breast tumours, measured in Wisconsin (Wolberg, Street, Mangasarian 1995)."
     return table.filter(pa.array(~is_held_out)), table.filter(pa.array(is_held_out)), TARGET, about

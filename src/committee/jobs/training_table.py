@@ -1,4 +1,4 @@
-"""The table of a job: the one that a model learns from, split into X and y, or the one that it answers on."""
+"""Read training tables, split into X and y, and the tables on which a fitted model predicts."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ from committee.table import Column, Kind, Schema
 from committee.table.input_types import Label
 from committee.task import Classification
 
-# Whole numbers of more different values are numbers.
+# A target of whole numbers with more distinct values is for regression.
 MOST_CLASSES = 20
-# What can be done about a value that is of another kind than all others.
+# The way out for a value of another kind than all others.
 CORRECT = " Correct it, or leave the cell empty."
-# Columns of which an error tells why they are left out.
-MOST_TOLD = 5
-# Columns that are told of one by one.
+# The largest number of columns that an error lists with reasons.
+MOST_REASONS = 5
+# The largest number of columns with a note of their own.
 MOST_NOTES = 20
 
 
 @dataclass(frozen=True, eq=False)
 class TrainingTable:
-    """A table, parted into what is learnt from and what is to be learnt.
+    """A table for a fit, split into columns and target.
 
     Parameters
     ----------
@@ -50,9 +50,12 @@ class TrainingTable:
     groups, weights : ndarray of shape (n_rows,), or None
     task : {"classification", "regression"}
     guesses : tuple of Guess
+        The types of the columns except target, groups and weights.
     origin : Origin
     notes : tuple of str
+        Messages to the user.
     n_dropped : int
+        The number of rows without a target.
     """
 
     X: pa.Table
@@ -75,7 +78,7 @@ def read_training_table(
     weights: str | None,
     form: CSVForm = AS_FOUND,
 ) -> TrainingTable:
-    """Read a table and part it."""
+    """Read a table for a fit, and check its target, groups and weights."""
     extra = {"groups": groups, "weights": weights}
     special = [target, *(name for name in extra.values() if name is not None)]
     if len(set(special)) < len(special):
@@ -85,7 +88,7 @@ def read_training_table(
     used = [each.name for each in read.guesses if each.kind.is_used and each.name not in special]
     if not used:
         raise BadTable(
-            f"{read.name} has no column to learn from beside {', '.join(special)}.{why_none(read.guesses)}"
+            f"{read.name} has no column to learn from besides {', '.join(special)}.{why_none(read.guesses)}"
         )
     frame, y, n_dropped = with_answers(read.frame, read.frame[target], target, read.name)
     n_distinct = len(np.unique(y))
@@ -94,20 +97,20 @@ def read_training_table(
     found = task_of(y) if task is None else task
     if found == "classification" and n_distinct == len(y) > 2:
         raise BadTable(
-            f"The target {target!r} has a different value in every row, such as {str(y.tolist()[0])!r}: no "
-            "class is there twice."
+            f"The target {target!r} has a different value in every row, such as {str(y.tolist()[0])!r}, "
+            "so no class has two rows."
         )
     if found == "regression" and y.dtype.kind not in "iufb":
         raise BadTable(
-            f"The target {target!r} holds text, such as {first_text(y)!r}, and regression needs numbers."
+            f"The target {target!r} contains text, such as {first_text(y)!r}, but regression needs numbers."
         )
     guesses = tuple(each for each in read.guesses if each.name not in special)
     unused = tuple(name for name in read.names if name not in used and name != target)
-    alone = alone_notes(y, target) if found == "classification" else []
+    rare = rare_class_notes(y, target) if found == "classification" else []
     notes = (
         *read.notes,
         *dropping_notes(n_dropped, target),
-        *alone,
+        *rare,
         *index_notes(read.index),
         *stray_notes(each for each in read.guesses if each.name != groups),
         *left_out_notes(guesses),
@@ -126,7 +129,7 @@ def read_training_table(
 
 
 def task_of(y: np.ndarray) -> str:
-    """What the task is, by the target.
+    """Infer the task from the target.
 
     Examples
     --------
@@ -142,21 +145,21 @@ def task_of(y: np.ndarray) -> str:
 
 
 def complete(column: pa.Array, name: str, role: str) -> np.ndarray:
-    """The values of a column that must have one in every row."""
+    """Return the values of a column. Raise if some are missing, or if weights are not numbers."""
     n_missing = len(column) - (pc.sum(present(column)).as_py() or 0)
     if n_missing:
         rows = "1 row has" if n_missing == 1 else f"{n_missing} rows have"
-        raise BadTable(f"Column {name!r} is to be the {role}, and {rows} no value in it.")
+        raise BadTable(f"Column {name!r} should contain the {role}, but {rows} no value.")
     values = values_of(column)
     if role == "weights" and values.dtype.kind not in "iufb":
         raise BadTable(
-            f"Column {name!r} is to be the weights, and holds text, such as {first_text(values)!r}."
+            f"Column {name!r} should contain the weights, but contains text, such as {first_text(values)!r}."
         )
     return values
 
 
 def first_text(values: np.ndarray) -> Label:
-    """The first value that is no number; the first of all if there is none.
+    """Return the first value that is not a number, or the first value if all are numbers.
 
     Examples
     --------
@@ -168,43 +171,44 @@ def first_text(values: np.ndarray) -> Label:
 
 
 def why_none(guesses: tuple[Guess, ...]) -> str:
-    """Why some columns are left out, and how the first of them is kept."""
+    """Explain why columns are left out, and how to keep the first of them."""
     left_out = [each for each in guesses if each.why]
     if not left_out:
         return ""
-    reasons = ", ".join(f"{each.name} ({each.why})" for each in left_out[:MOST_TOLD])
+    reasons = ", ".join(f"{each.name} ({each.why})" for each in left_out[:MOST_REASONS])
     return f" Left out: {reasons}.{way_to_keep(left_out[0])}"
 
 
 def dropping_notes(n_dropped: int, target: str) -> list[str]:
-    """What is said of rows without a target."""
+    """Report rows without a target."""
     if not n_dropped:
         return []
-    return [f"{n_dropped} row{'s' * (n_dropped > 1)} without a value of {target!r}: left out."]
+    rows = "1 row is" if n_dropped == 1 else f"{n_dropped} rows are"
+    return [f"{rows} left out: no value of {target!r}."]
 
 
-def alone_notes(y: np.ndarray, target: str) -> list[str]:
-    """What is said if most classes have one row.
+def rare_class_notes(y: np.ndarray, target: str) -> list[str]:
+    """Report a target if most of its classes have one row.
 
     Examples
     --------
-    >>> alone_notes(np.array(["a", "b", "b"]), "kind")
+    >>> rare_class_notes(np.array(["a", "b", "b"]), "kind")
     []
-    >>> alone_notes(np.array(["a", "b", "b", "c"]), "kind")  # doctest: +ELLIPSIS
-    ["2 of the 3 classes of 'kind' have one row each: ...
+    >>> rare_class_notes(np.array(["a", "b", "b", "c"]), "kind")  # doctest: +ELLIPSIS
+    ["2 of the 3 classes of 'kind' have one row each, ...
     """
     counts = np.unique(y, return_counts=True)[1]
     n_alone = int((counts == 1).sum())
     if 2 * n_alone <= len(counts):
         return []
     return [
-        f"{n_alone} of the {len(counts)} classes of {target!r} have one row each: nobody can learn them and "
-        "be judged on them. Put rare classes together, or name another target."
+        f"{n_alone} of the {len(counts)} classes of {target!r} have one row each, so members cannot be "
+        "fitted and scored on them. Merge rare classes, or choose another target."
     ]
 
 
 def index_notes(index: tuple[str, ...]) -> list[str]:
-    """What is said of the index of pandas, which is no column.
+    """Report the index of a pandas frame, which is not a column.
 
     Examples
     --------
@@ -218,22 +222,22 @@ def index_notes(index: tuple[str, ...]) -> list[str]:
 
 
 def stray_notes(guesses: Iterable[Guess]) -> list[str]:
-    """What is said of columns that some value makes a category.
+    """Report columns of numbers or dates that are categories because of one value.
 
     Examples
     --------
     >>> stray_notes([Guess("age", ColumnKind.CATEGORY, stray="row 3 has 'old'")])
-    ["Column 'age' is taken for a category: row 3 has 'old'. Correct it, or leave the cell empty."]
+    ["Column 'age' is read as a category: row 3 has 'old'. Correct it, or leave the cell empty."]
     """
     return [
-        f"Column {each.name!r} is taken for a category: {each.stray}.{CORRECT}"
+        f"Column {each.name!r} is read as a category: {each.stray}.{CORRECT}"
         for each in guesses
         if each.stray and each.kind is ColumnKind.CATEGORY
     ]
 
 
 def left_out_notes(guesses: tuple[Guess, ...]) -> list[str]:
-    """What is said of columns that are left out by a guess."""
+    """Report columns that are left out because of their inferred type."""
     notes = [
         f"Column {each.name!r} is left out: {each.why}.{way_to_keep(each)}" for each in guesses if each.why
     ]
@@ -242,7 +246,7 @@ def left_out_notes(guesses: tuple[Guess, ...]) -> list[str]:
 
 
 def way_to_keep(guess: Guess) -> str:
-    """How a column stays that a guess leaves out."""
+    """Explain how to keep a column that is left out."""
     if guess.kind is ColumnKind.IGNORE:
         return ""
     if guess.stray:
@@ -252,7 +256,7 @@ def way_to_keep(guess: Guess) -> str:
 
 
 def number_of(amount: float | str) -> float | None:
-    """A number, or text that is one."""
+    """Convert text to a number. Return None for other text."""
     try:
         return float(amount)
     except (TypeError, ValueError):
@@ -267,16 +271,16 @@ def table_for(
     ignore_extra: bool = False,
     form: CSVForm = AS_FOUND,
 ) -> tuple[pa.Table, pa.Array | None, FileTable]:
-    """Read a table for a fitted model, each column as it was in the fit.
+    """Read a table for a fitted model, with the types of columns as in the fit.
 
     Parameters
     ----------
     model : estimator
     place : str or path
     target : str, default=None
-        A column with the answers, if they are wanted.
+        The target column, if it is needed.
     ignore_extra : bool, default=False
-        Whether columns that the fit has not seen are left out; else they are an error.
+        Whether to ignore columns that were not in the training table. Otherwise they are an error.
     form : CSVForm
 
     Returns
@@ -304,8 +308,8 @@ def table_for(
     extra = [name for name in table.names if name not in known]
     if extra and not ignore_extra:
         raise BadTable(
-            f"{table.name} has columns that the fit has not seen: {some(extra)}. Remove them, or pass "
-            "--ignore-extra."
+            f"{table.name} has columns that were not in the training table: {some(extra)}. Remove them, or "
+            "pass --ignore-extra."
         )
     X = pa.table({each.name: spelled_as(table.frame[each.name], each.categories) for each in schema.columns})
     answers = None if target is None else as_answers(table.frame[target], model)
@@ -315,14 +319,14 @@ def table_for(
 def for_matrix(
     model: Any, place: object, labels: tuple[str, ...], form: CSVForm
 ) -> tuple[np.ndarray, pa.Array | None, FileTable]:
-    """Read a table for a model whose fit saw a matrix: its columns are taken by their places."""
+    """Read a table for a model that was fitted on a matrix. Columns are matched by position."""
     types = dict.fromkeys(labels, label_kind(model))
     table = read_table(place, types=types, labels=labels, keep_all=True, form=form)
     frame = table.frame.drop_columns(list(labels))
     if frame.num_columns != model.schema_.n_columns:
         raise BadTable(
-            f"{table.name} has {frame.num_columns} columns, and the model was fitted on "
-            f"{model.schema_.n_columns}, which have no names."
+            f"{table.name} has {frame.num_columns} columns, but the model was fitted on "
+            f"{model.schema_.n_columns} columns without names."
         )
     matrix = np.column_stack([values_of(column) for column in frame.columns])
     answers = as_answers(table.frame[labels[0]], model) if labels else None
@@ -330,7 +334,7 @@ def for_matrix(
 
 
 def kind_in_file(column: Column) -> str:
-    """Return how a column of a schema is read: categories that are numbers, booleans or dates are such.
+    """Return the type with which to read a column of a schema: for categories, the type of their values.
 
     Examples
     --------
@@ -349,7 +353,7 @@ def kind_in_file(column: Column) -> str:
 
 
 def label_kind(model: Any) -> str:
-    """Return how a column of answers is read for a model."""
+    """Return the type with which to read the target column for a model."""
     if not isinstance(model._task, Classification):
         return "number"
     kind = model.classes_.dtype.kind
@@ -357,21 +361,22 @@ def label_kind(model: Any) -> str:
 
 
 def as_answers(column: pa.Array, model: Any) -> pa.Array:
-    """Return a column of answers, its text spelled as the classes of a model are."""
+    """Return a target column with its text spelled like the classes of a model."""
     return spelled_as(column, model.classes_.tolist() if isinstance(model._task, Classification) else ())
 
 
 def spelled_as(column: pa.Array, known: Iterable[object]) -> pa.Array:
-    """Spell text as the model has learnt it, whatever blanks are around it: files and frames differ in them.
+    """Spell text like the categories or classes of a model.
 
-    True and false may be in any case: every program has its way.
+    Blanks around text are ignored, and so is the case of true and false, because files and frames differ in
+    them.
 
     Parameters
     ----------
     column : pyarrow column
-        Others than text are not changed.
+        Columns of other types are unchanged.
     known : iterable
-        Categories or classes.
+        The categories or classes.
 
     Returns
     -------
@@ -385,7 +390,7 @@ def spelled_as(column: pa.Array, known: Iterable[object]) -> pa.Array:
     if not pa.types.is_dictionary(column.type):
         return column
     texts = [each for each in known if isinstance(each, str)]
-    # One that is spelled like the text itself goes before all others.
+    # An exact match takes precedence.
     spelled = {bare(each): each for each in texts} | {each: each for each in texts}
     column = flat(column)
     words = [spelled.get(each, spelled.get(bare(each), each)) for each in column.dictionary.to_pylist()]
@@ -393,29 +398,29 @@ def spelled_as(column: pa.Array, known: Iterable[object]) -> pa.Array:
 
 
 def bare(text: str) -> str:
-    """Return text without blanks around it; true and false in small letters."""
+    """Return text without blanks around it, and true and false in lower case."""
     text = text.strip()
     return text.lower() if text.lower() in ("true", "false") else text
 
 
 def values_of(column: pa.Array) -> np.ndarray:
-    """Return a column of labels in numpy: text as Python has it, numbers as they are; none may be missing."""
+    """Return a column without missing values as an array of numpy. Text becomes objects of Python."""
     column = flat(column)
     if not pa.types.is_dictionary(column.type):
         return np.asarray(column.to_numpy(zero_copy_only=False))
-    # Rows share the text of their label.
+    # Rows with the same label share one object.
     labels = np.array(column.dictionary.to_pylist(), dtype=object)
     return labels[column.indices.to_numpy()]
 
 
 def present(column: pa.Array) -> pa.Array:
-    """Return which rows of a column have a value, as an Arrow array of booleans; NaN is not a value."""
+    """Return which rows of a column have a value, as an Arrow array of booleans. NaN is not a value."""
     is_number = pa.types.is_floating(column.type)
     return pc.invert(pc.is_null(column, nan_is_null=is_number))
 
 
 def with_answers(X: Any, answers: pa.Array, target: str, where: str) -> tuple[Any, np.ndarray, int]:
-    """The rows that have an answer, and how many have none."""
+    """Return the rows with a target, their targets, and the number of rows without."""
     has_answer = present(answers)
     n_dropped = int(len(answers) - (pc.sum(has_answer).as_py() or 0))
     if n_dropped == len(answers):
@@ -425,5 +430,5 @@ def with_answers(X: Any, answers: pa.Array, target: str, where: str) -> tuple[An
         X = X[mask] if isinstance(X, np.ndarray) else X.filter(has_answer)
         answers = answers.filter(has_answer)
     y = values_of(answers)
-    # Whole numbers beside missing ones are read as floats: 1 is to be a class, not 1.0.
+    # A column of whole numbers with missing values is read as floats. The class should be 1, not 1.0.
     return X, narrowed(y) if n_dropped and y.dtype.kind == "f" else y, n_dropped

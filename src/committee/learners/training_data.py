@@ -50,7 +50,7 @@ class Training:
 
     @property
     def n_rows(self) -> int:
-        """The number of rows that weigh something."""
+        """The number of rows of positive weight."""
         return self.table.n_rows if self.weights is None else int(np.count_nonzero(self.weights))
 
     @cached_property
@@ -240,7 +240,7 @@ def check_classes(n_classes: int, n_trees: int = 1) -> None:
 
 
 def check_numbers(y: np.ndarray, is_rate: bool) -> None:
-    """Raise if the numbers are too large to be squared or, if they are rates, are negative or all 0."""
+    """Raise if numbers are too large to be squared. Raise if rates are negative or all 0."""
     check_size(y)
     if not is_rate:
         return

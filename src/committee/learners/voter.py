@@ -37,8 +37,8 @@ class FittedModels:
         if isinstance(model, Tabular):
             return model.predictor()
         raise ValueError(
-            f"The {role} is a {type(model).__name__}, and only models of our own can be prepared. Use the "
-            "ensemble itself."
+            f"The {role} is a {type(model).__name__}, and only committee's own models have predictors. Use "
+            "the ensemble itself."
         )
 
     def summed(self, kept: KeptRule) -> str | None:

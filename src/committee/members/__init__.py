@@ -1,4 +1,4 @@
-"""Estimators of any kind as members: what they see, their seeds and weights, their fits, their votes."""
+"""Estimators of any kind as members of ensembles: their tables, seeds, fits and votes."""
 
 from committee.members.member_fit import NumberedLabels
 from committee.members.table_encoder import TableEncoder

@@ -1,6 +1,6 @@
-"""Fit a member: with weights and groups if it takes them, with numbers for labels that it refuses.
+"""Fit a member, with weights and groups if it accepts them, and with numbers if it refuses labels.
 
-Where rows are of one class, which many refuse, a constant is fitted instead.
+On rows of one class, which many classifiers refuse, a constant is fitted instead.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ def fit_member(
 ) -> BaseEstimator:
     """Fit a clone of an estimator. If it refuses labels, it gets their numbers.
 
-    On rows of one class it is a constant, unless the estimator is of our own: some refuse one class alone,
-    and others, as naive Bayes, cannot vote after it.
+    On rows of one class a constant is fitted, unless the estimator is from committee: some estimators refuse
+    a single class, and others, such as naive Bayes, cannot vote after it.
 
     Examples
     --------
@@ -54,14 +54,12 @@ def fit_member(
         try:
             return fit_clone(NumberedLabels(estimator), X, answers, weights, groups)
         except (ValueError, TypeError):
-            # It was not for the labels.
+            # The labels were not the reason.
             raise refusal from None
 
 
 def importances_of(model: BaseEstimator, n_columns: int) -> np.ndarray:
-    """Return the importances of the columns to a fitted member.
-
-    They are 0 to one that stands for rows of one class.
+    """Return the importances of the columns to a fitted member; 0 to a constant.
 
     Examples
     --------
@@ -81,7 +79,7 @@ def fit_clone(
     weights: np.ndarray | None,
     groups: np.ndarray | None,
 ) -> BaseEstimator:
-    """Fit a clone of an estimator, with weights and groups if it takes some."""
+    """Fit a clone of an estimator, with weights and groups if it accepts them."""
     model = clone(estimator)
     request(model, "sample_weight", "groups")
     return model.fit(
@@ -102,7 +100,7 @@ def are_numbered(labels: np.ndarray) -> bool:
 
 
 def can(method: str) -> Callable[[Callable[..., np.ndarray]], Callable[..., np.ndarray]]:
-    """Decorate a method that is there if the estimator has it."""
+    """Decorate a method that exists only if the estimator has it."""
 
     def check(numbered: NumberedLabels) -> bool:
         return hasattr(getattr(numbered, "estimator_", numbered.estimator), method)
@@ -114,9 +112,9 @@ def can(method: str) -> Callable[[Callable[..., np.ndarray]], Callable[..., np.n
 @saved
 @declared
 class NumberedLabels(ClassifierMixin, Saveable, BaseEstimator):
-    """A classifier whose estimator sees classes as numbers: 0 is the first of those that are there.
+    """A classifier whose estimator sees classes as the numbers 0, 1, 2 and so on.
 
-    Committees make one of a member that refuses the labels of y.
+    Committees use it for a member that refuses the labels of y.
 
     Attributes
     ----------
@@ -137,7 +135,7 @@ class NumberedLabels(ClassifierMixin, Saveable, BaseEstimator):
     estimator: BaseEstimator = parameter(
         None,
         Constraint("a classifier", lambda value: hasattr(value, "fit")),
-        "What is fitted.",
+        "The classifier that is fitted to the numbers.",
         kw_only=False,
     )
 
@@ -155,9 +153,9 @@ class NumberedLabels(ClassifierMixin, Saveable, BaseEstimator):
         X : table of shape (n_rows, n_columns)
         y : array-like of shape (n_rows,)
         sample_weight : array-like of shape (n_rows,), default=None
-            Weights of the rows, if the estimator takes them.
+            Weights of the rows, if the estimator accepts them.
         groups : array-like of shape (n_rows,), default=None
-            Groups of the rows, if the estimator takes them.
+            Groups of the rows, if the estimator accepts them.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Which estimators can be members, and which of them the engine grows itself, all in one call."""
+"""Check estimators as members, and find those that the engine grows itself, all in one call."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def check_estimator(estimator: BaseEstimator, *, are_classes: bool) -> None:
 
 
 def check_engine_member(estimator: BaseEstimator, ensemble: str) -> None:
-    """Check the parameters of a member that the engine makes itself, for a "booster" or another ensemble."""
+    """Check the parameters of a member that the engine grows, for a "booster" or another ensemble."""
     check_parameters(estimator)
     marks = estimator.categorical_features
     if not (isinstance(marks, str) and marks == "from_dtype"):
@@ -74,15 +74,15 @@ def takes_codes(member: BaseEstimator) -> bool:
 
 
 def are_trees_of(member: BaseEstimator, members: object) -> bool:
-    """Return whether a value of a file can be members of a kind that the engine grows."""
+    """Return whether a value from a file can be the members that the engine grew."""
     if isinstance(members, list):
-        # The first files have these one by one.
+        # Older files contain them one by one.
         return type(member) in (*RANDOM, C45Classifier)
     return isinstance(members, _engine.Forest if takes_codes(member) else _engine.C45Forest)
 
 
 def grow_parameters(member: BaseEstimator, training: Training) -> tuple[_engine.GrowParameters, float]:
-    """Return how the engine grows a tree or a stump from codes, and the alpha that it is pruned by."""
+    """Return the parameters of the engine for a tree or a stump on codes, and the alpha of pruning."""
     if type(member) in STUMPS:
         stump = _engine.GrowParameters()
         stump.criterion = getattr(member, "criterion", "squared_error")

@@ -1,7 +1,4 @@
-"""Tasks in which members are fitted or vote: their results in order, and errors that name the member.
-
-An error in a member names it, by number or name, with the cause.
-"""
+"""Collect the results of tasks in which members are fitted or vote, with errors that name the member."""
 
 from __future__ import annotations
 
@@ -18,7 +15,7 @@ from committee.running.runner import failed
 
 
 def numbered(number: int, member: BaseEstimator, what: str = "Member") -> str:
-    """Return what errors call a member that has no name.
+    """Name a member by its number in an error.
 
     Examples
     --------
@@ -30,20 +27,20 @@ def numbered(number: int, member: BaseEstimator, what: str = "Member") -> str:
 
 
 def failed_member(who: str, what: str, error: Exception, way_out: str = "") -> TaskError:
-    """Make an error of the type of its cause that names a member, what it cannot do and why, in one line.
+    """Make an error of the type of its cause that names a member, what it cannot do and the reason.
 
     Examples
     --------
     >>> failed_member("Member 'tree'", "vote", ValueError("No rows."))
     TaskError("Member 'tree' cannot vote. ValueError: No rows.")
     """
-    told = " ".join(f"{type(error).__name__}: {error}".split())
-    return failed(f"{who} cannot {what}. {told}{way_out}", error)
+    reason = " ".join(f"{type(error).__name__}: {error}".split())
+    return failed(f"{who} cannot {what}. {reason}{way_out}", error)
 
 
 @contextmanager
 def naming(who: str, what: str) -> Iterator[None]:
-    """Name the member in whatever is raised meanwhile."""
+    """Name the member in errors of the block."""
     try:
         yield
     except Exception as error:
@@ -51,7 +48,7 @@ def naming(who: str, what: str) -> Iterator[None]:
 
 
 def results_in_order(tasks: Iterator[Task], run: Runner) -> Generator[Any]:
-    """Yield the results of tasks in their order. Few are submitted ahead, and cancelled at the end."""
+    """Yield the results of tasks in order. Only a few are submitted ahead."""
     waiting: deque[Task] = deque()
     try:
         while True:
@@ -73,7 +70,7 @@ def result_of(task: Task, run: Runner, who: str | None = None) -> Any:
     task : Task
     run : Runner
     who : str, default=None
-        The member whose task it is: named if the task itself fails, as one does whose process dies.
+        The name of the member for errors of the task itself, for example if its process dies.
     """
     for done in run.as_completed([task]):
         error = done.exception()

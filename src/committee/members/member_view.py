@@ -1,4 +1,4 @@
-"""What a member of any kind sees of a table: some rows, some columns, in the container that it came in."""
+"""Prepare tables for members of any kind, in the container of the user."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from committee.votes.honest_votes import HonestVotes
 
 
 def native_table(X: Any) -> Any:
-    """Return X as members of any kind take it: frames and matrices as they are, lists as arrays."""
+    """Return X as members accept it: frames and matrices unchanged, lists as arrays."""
     if scipy.sparse.issparse(X):
         X = X.tocsr()
     is_frame = nw.dependencies.is_into_dataframe(X)
@@ -45,18 +45,18 @@ def column_names(X: TableLike) -> list[str] | None:
 def look_at_rows(honest: HonestVotes, table: TableLike) -> tuple[TableEncoder, HonestVotes]:
     """Encode the rows of honest votes for a rule that looks at them.
 
-    Return the encoder, which has learnt from these rows alone, and the votes with X.
+    Return the encoder, which is fitted on these rows only, and the votes with X.
     """
     rows = take_rows(table, honest.rows)
     encoder = new_encoder().fit(rows, sample_weight=honest.weights)
     return encoder, replace(honest, X=encoder.transform(rows))
 
 
-def asked(model: BaseEstimator, source: Source) -> tuple[BaseEstimator, Source | TableLike]:
-    """Return the estimator that votes for a model, and the table that it takes.
+def voting_model(model: BaseEstimator, source: Source) -> tuple[BaseEstimator, Source | TableLike]:
+    """Return the estimator that votes for a model, and its table.
 
-    A model that only reads a table takes it open, so that it is read once for all. Of a pipeline of our own
-    encoder and one model, that model votes: the pipeline takes longer than both for a row.
+    Our models take the open table, so that it is read once for all. Of a pipeline of our encoder and one
+    model, the last step votes, because the pipeline itself is slow for single rows.
     """
     if isinstance(model, Pipeline) and isinstance(model.steps[0][1], TableEncoder):
         if len(model.steps) > 2:
@@ -65,6 +65,6 @@ def asked(model: BaseEstimator, source: Source) -> tuple[BaseEstimator, Source |
         return as_plain_model(last) if source.n_rows <= FEW_ROWS else last, encoder.transform(source)
     if isinstance(model, C45Classifier | Network):
         return model, source
-    # The engine takes a matrix as it is.
+    # The engine needs no conversion of a matrix.
     is_read = isinstance(model, Voter) and "_forest" in vars(model)
     return model, source if is_read and not isinstance(source.native, np.ndarray) else source.native

@@ -1,4 +1,4 @@
-"""The votes of one member, whatever it is: classes aligned, one row of votes for each row of the table.
+"""Return the votes of one member of any kind, with aligned classes.
 
 Votes for classes are float32, which is precise enough; numbers stay float64.
 """
@@ -24,7 +24,7 @@ def gives_scores(member: BaseEstimator) -> bool:
 
 
 def check_gives_probabilities(member: BaseEstimator, wanted: str, way_out: str) -> None:
-    """Raise if something is about probabilities and a member gives none.
+    """Raise if probabilities are needed and a member has none.
 
     Examples
     --------
@@ -41,8 +41,8 @@ def check_gives_probabilities(member: BaseEstimator, wanted: str, way_out: str) 
         )
 
 
-def check_judged(member: BaseEstimator, metric: Metric) -> None:
-    """Raise if a metric judges probabilities and a member gives none."""
+def check_scored_by(member: BaseEstimator, metric: Metric) -> None:
+    """Raise if a metric needs probabilities and a member has none."""
     if metric.needs_probabilities:
         check_gives_probabilities(member, f"the metric {metric.name}", "Take one of labels, as 'accuracy'")
 
@@ -64,17 +64,17 @@ def votes_of(
     X : table
     task : Classification or Regression
     as_scores : bool, default=False
-        Whether a member that `gives_scores` gives these, to be calibrated, instead of crisp votes.
+        Whether a member that `gives_scores` returns these for a calibration, instead of crisp votes.
     is_crisp : bool, default=False
-        Whether a member votes for one class alone, whatever it knows of the others.
+        Whether a member votes for its predicted class only, even if it has probabilities.
     as_plausibilities : bool, default=False
-        Whether what a member gives need not sum to one, and is checked elsewhere.
+        Whether the probabilities need not sum to one. They are then not checked.
 
     Returns
     -------
     ndarray of float64, or of float32 for scores, of shape (n_rows, n_outputs)
-        A class that the member has not seen gets no vote, or the score minus infinity. Probabilities that
-        do not sum to one are rescaled.
+        A class without training rows gets no vote, or the score minus infinity. Probabilities that do not
+        sum to one are rescaled.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def votes_of(
     >>> votes_of(model, [[1.5]], task).round(3)
     array([[1., 0., 0.]])
     """
-    # A member may divide by 0, as naive Bayes does where no column varies: `finite` raises then.
+    # Some members divide by 0, for example naive Bayes on constant columns. `finite` raises then.
     with np.errstate(divide="ignore", invalid="ignore"):
         if isinstance(task, Regression):
             return finite(np.asarray(model.predict(X), dtype=np.float64).reshape(-1, 1))
@@ -100,8 +100,8 @@ def votes_of(
 def class_scores(model: BaseEstimator, X: TableLike, task: Classification) -> np.ndarray:
     """Return a score for each class as float32, the highest for the class that is predicted.
 
-    A support vector machine may predict another class than the one of its highest score: these two change
-    places. A model that has no score for each class gives 1 to the one that it predicts, and 0 to others.
+    A support vector machine may predict another class than that of its highest score; these two scores are
+    then exchanged. A model without a score for each class gives 1 to the predicted class and 0 to others.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def class_scores(model: BaseEstimator, X: TableLike, task: Classification) -> np
     highest = every.argmax(axis=1)
     rows = np.flatnonzero(highest != predicted)
     here, there = (rows, highest[rows]), (rows, predicted[rows])
-    # A little more than the highest, which may be the same.
+    # The next larger number, because the two scores may be equal.
     every[here], every[there] = every[there], np.nextafter(every[here], np.float32(np.inf))
     return every
 
@@ -129,12 +129,14 @@ def own_scores(model: BaseEstimator, X: TableLike, n_classes: int) -> np.ndarray
     """Return the `decision_function` of each class; None if there is none, or it has another shape."""
     if not hasattr(model, "decision_function"):
         return None
-    scores = finite(two_columns(np.asarray(model.decision_function(X), dtype=np.float64)))
+    scores = finite(np.asarray(model.decision_function(X), dtype=np.float64))
+    if scores.ndim == 1:
+        scores = np.column_stack([-scores, scores])
     return scores if scores.shape == (len(scores), n_classes) else None
 
 
 def scores_pairs(model: BaseEstimator) -> bool:
-    """Return whether a model scores pairs of classes: for three classes the shape is the same.
+    """Return whether a model scores pairs of classes. For three classes the shape does not show it.
 
     Examples
     --------
@@ -142,12 +144,12 @@ def scores_pairs(model: BaseEstimator) -> bool:
     >>> scores_pairs(SVC()), scores_pairs(SVC(decision_function_shape="ovo"))
     (False, True)
     """
-    told = (model.estimator if isinstance(model, FrozenEstimator) else model).get_params().items()
-    return any(name.endswith("decision_function_shape") and value == "ovo" for name, value in told)
+    given = (model.estimator if isinstance(model, FrozenEstimator) else model).get_params().items()
+    return any(name.endswith("decision_function_shape") and value == "ovo" for name, value in given)
 
 
 def finite(votes: np.ndarray) -> np.ndarray:
-    """Return votes, if they are finite."""
+    """Return votes; raise unless they are finite."""
     if not np.isfinite(votes).all():
         raise ValueError("It votes with NaN or infinity.")
     return votes
@@ -161,7 +163,7 @@ def rescaled(votes: np.ndarray) -> np.ndarray:
 
 
 def codes_of(model: BaseEstimator, task: Classification) -> np.ndarray:
-    """Return the codes of the classes that a fitted classifier knows."""
+    """Return the codes of the classes of a fitted classifier."""
     known = np.asarray(model.classes_)
     if known.dtype == task.classes.dtype and np.array_equal(known, task.classes):
         return np.arange(task.n_outputs)
@@ -169,14 +171,9 @@ def codes_of(model: BaseEstimator, task: Classification) -> np.ndarray:
 
 
 def aligned(votes: np.ndarray, codes: np.ndarray, task: Classification, absent: float) -> np.ndarray:
-    """Widen votes for some classes to all of them, with a value for the others."""
+    """Extend votes for some classes to all of them, with a value for the others."""
     if votes.ndim != 2 or votes.shape[1] != len(codes):
         raise ValueError(f"It votes in the shape {votes.shape} on {len(codes)} classes.")
     every = np.full((len(votes), task.n_outputs), absent)
     every[:, codes] = votes
     return every
-
-
-def two_columns(scores: np.ndarray) -> np.ndarray:
-    """Return a score for each of two classes, whose scores are one number."""
-    return np.column_stack([-scores, scores]) if scores.ndim == 1 else scores

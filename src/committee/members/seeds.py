@@ -1,4 +1,4 @@
-"""Seeds of members and splits: drawn from one generator, so that all fits can be repeated."""
+"""Draw the seeds of members and splits from one generator, so that fits are repeatable."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from committee.combining.rule import Rule
 from committee.table.input_types import RandomState
 
 LARGEST_SEED = 2**31 - 1
-# What is drawn for a member, or for all. None is 0: numpy fills keys up with zeros.
+# Purposes of generators. None of them is 0, because numpy pads keys with zeros.
 COLUMNS, MEMBER, RULE = 1, 2, 3
 
 
@@ -39,7 +39,7 @@ def generator_of(random_state: RandomState) -> np.random.Generator:
 
 
 def seeded(estimator: BaseEstimator, rng: np.random.Generator) -> BaseEstimator:
-    """Clone an estimator and draw every `random_state` that is None, so that all fits can be repeated."""
+    """Clone an estimator and draw every `random_state` that is None."""
     estimator = clone(estimator)
     if isinstance(estimator, Rule):
         estimator = estimator._without_names()
@@ -48,7 +48,7 @@ def seeded(estimator: BaseEstimator, rng: np.random.Generator) -> BaseEstimator:
 
 
 def seeded_split(cv: object, rng: np.random.Generator) -> object:
-    """Copy a splitter and draw its `random_state` if that is None; return any other `cv` as it is.
+    """Copy a splitter and draw its `random_state` if that is None; return any other `cv` unchanged.
 
     Examples
     --------
@@ -64,13 +64,13 @@ def seeded_split(cv: object, rng: np.random.Generator) -> object:
 
 
 def reseeded(member: BaseEstimator, rng: np.random.Generator) -> BaseEstimator:
-    """Clone an estimator and draw every `random_state` of it and of its parts anew."""
+    """Clone an estimator and draw every `random_state` of it and of its parts again."""
     return with_seeds(clone(member), seeds_of(member), rng)
 
 
 def with_seeds(estimator: BaseEstimator, names: list[str], rng: np.random.Generator) -> BaseEstimator:
-    """Draw some parameters of an estimator."""
-    # In two steps: `set_params` of a frozen estimator returns nothing.
+    """Draw random numbers for some parameters of an estimator."""
+    # `set_params` of a frozen estimator returns None.
     estimator.set_params(**{name: int(rng.integers(LARGEST_SEED)) for name in names})
     return estimator
 

@@ -1,7 +1,7 @@
-"""A table as a matrix of finite numbers, for members and rules that can take nothing else.
+"""Encode a table as a matrix of finite numbers, for members and rules that need one.
 
-In: a table of any kind. Out: a column for each number, with the median where it is missing, shifted and
-scaled; and for each category a column per value that is 1 in its rows and else 0.
+In: a table of any kind. Out: a column for each number, with missing values replaced by the median, shifted
+and scaled; and for each category one indicator column per value.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from committee.table import Schema, Table, keep_schema, predict_table, read, tak
 from committee.table.column_summaries import (
     FARTHEST,
     as_numbers,
-    drawn_in,
+    compressed,
     frequent_codes,
     mean_and_deviation,
     median_of,
@@ -32,23 +32,23 @@ from committee.table.column_summaries import (
 from committee.table.input_types import ArrayLike, TableLike
 from committee.task import Classification, Regression, row_weights
 
-# Rows that are scaled at a time: a block of them stays near the processor.
+# The number of rows that are scaled at a time. Such a block fits into the cache.
 ROWS_AT_ONCE = 1024
 
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Which column of a matrix is what of a table.
+    """The columns of the matrix and of the table.
 
     Parameters
     ----------
     numbers, places : ndarray of int of shape (n_numbers,)
-        The columns of numbers in the table, and in the matrix.
+        The columns of numbers, in the table and in the matrix.
     value_columns, values, value_places : ndarray of int of shape (n_values,)
-        The columns of categories in the table, once for each value that has a column, the codes of these
-        values, and their columns in the matrix.
+        The columns of categories in the table, repeated for each value that has a column, the codes of
+        these values, and their columns in the matrix.
     width : int
-        The columns of the matrix: at least one, also if no category has a value.
+        The number of columns of the matrix. It is at least one, even if no category has a value.
     """
 
     numbers: np.ndarray
@@ -60,7 +60,7 @@ class Layout:
 
     @classmethod
     def of(cls, schema: Schema, kept: list[np.ndarray]) -> Layout:
-        """Lay out the columns of a table in their order, a category as its values that are kept."""
+        """Lay out the columns of a table in order, each category as the values that are kept."""
         widths = np.where(schema.is_category, [len(codes) for codes in kept], 1)
         owners = np.repeat(np.arange(schema.n_columns), widths)
         is_value = schema.is_category[owners]
@@ -78,11 +78,11 @@ class Layout:
 @saved
 @declared
 class TableEncoder(TransformerMixin, Saveable, BaseEstimator):
-    """Make a matrix of numbers of a table with categories and missing values.
+    """Encode a table with categories and missing values as a matrix of numbers.
 
-    A missing number, or an infinite one, is the median of its column; columns are then shifted and scaled
-    (`scaling`). A category becomes a column of zeros and ones for each of its
-    values; a missing value and one that the fit has not seen are zeros in all of them.
+    A missing or infinite number is replaced by the median of its column; columns are then shifted and scaled
+    (`scaling`). A category becomes an indicator column for each of its values. A missing value, or one that
+    the fit has not seen, is 0 in all of them.
 
     Attributes
     ----------
@@ -92,10 +92,9 @@ class TableEncoder(TransformerMixin, Saveable, BaseEstimator):
     schema_ : Schema
         The columns of the training table.
     medians_, means_, deviations_ : ndarray of shape (n_columns,)
-        What stands for a missing number, what is subtracted and what is divided by; 0, 0 and 1 where a
-        column is a category.
+        The replacements of missing numbers, the shifts and the scales; 0, 0 and 1 for categories.
     kept_ : list of ndarray
-        The codes of the values that have a column, for each column of the table; none for numbers.
+        For each column of the table, the codes of the values that have a column; empty for numbers.
 
     Examples
     --------
@@ -110,14 +109,14 @@ class TableEncoder(TransformerMixin, Saveable, BaseEstimator):
     max_categories: int = parameter(
         32,
         integer(1),
-        "How many values of a category have a column: the most frequent, the first of equal ones.",
+        "The largest number of values of a category that get a column: the most frequent, the first of ties.",
     )
     scaling: str = parameter(
         "standard",
         one_of("standard", "robust"),
-        'What becomes of numbers. "standard": the mean is 0 and the standard deviation 1. "robust": the '
-        "median is 0 and the quartiles lie 1 apart, and what is far outside is drawn in, to less than 3 "
-        "(Holzmüller et al. 2024); so no single number is large, which suits networks and linear models.",
+        'The scaling of numbers. "standard" gives mean 0 and standard deviation 1. "robust" gives median 0 '
+        "and quartiles at a distance of 1, and compresses outliers to less than 3 (Holzmüller et al. 2024). "
+        "No single number is large then, which suits networks and linear models.",
     )
 
     def fit(self, X: TableLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
@@ -141,7 +140,7 @@ class TableEncoder(TransformerMixin, Saveable, BaseEstimator):
         return self._fit_table(table, np.ones(table.n_rows) if weights is None else weights)
 
     def transform(self, X: TableLike) -> np.ndarray:
-        """Make a matrix of a table.
+        """Encode a table as a matrix.
 
         Parameters
         ----------
@@ -186,12 +185,12 @@ class TableEncoder(TransformerMixin, Saveable, BaseEstimator):
         return matrix
 
     def _scaled(self, block: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """Fill the missing values of columns of numbers, shift and scale them."""
+        """Replace missing values in columns of numbers, shift and scale them."""
         filled = np.where(np.isnan(block), self.medians_[columns], block)
         with np.errstate(over="ignore"):
             scaled = (filled - self.means_[columns]) / self.deviations_[columns]
         scaled = scaled.clip(-FARTHEST, FARTHEST)
-        return scaled if self.scaling == "standard" else drawn_in(scaled)
+        return scaled if self.scaling == "standard" else compressed(scaled)
 
     def __sklearn_tags__(self) -> Tags:
         return takes_any_table(super().__sklearn_tags__())
@@ -231,24 +230,18 @@ class TableEncoder(TransformerMixin, Saveable, BaseEstimator):
 def fitted_rule(
     kept: KeptRule, n_members: int, n_columns: int, task: Classification | Regression
 ) -> tuple[Rule | None, TableEncoder | None]:
-    """Take the rule and the encoder of a file; raise `DamagedFile` unless they fit members and columns."""
+    """Take the rule and the encoder from a file; raise `DamagedFile` if they are for another committee."""
     taken = Fields(vars(kept))
     rule, encoder = taken.optional("rule", Rule), taken.optional("encoder", TableEncoder)
     check_rule(rule, n_members, task)
     if rule is not None:
-        require((encoder is not None) == rule._looks_at_X(), "The rule looks at rows that nobody encodes")
+        require((encoder is not None) == rule._looks_at_X(), "The rule looks at rows without an encoder")
     is_same = encoder is None or encoder.n_features_in_ == n_columns
     require(is_same, "The rows are encoded with other columns")
     return rule, encoder
 
 
-def n_features_of(encoder: TableEncoder) -> int:
-    """Count the columns of the matrix that an encoder makes."""
-    sizes = zip(encoder.schema_.is_category, encoder.kept_, strict=True)
-    return max(1, sum(len(codes) if is_category else 1 for is_category, codes in sizes))
-
-
 def new_encoder(**parameters: object) -> TableEncoder:
-    """Make an encoder, with defaults for parameters that are not given."""
+    """Make an encoder with some parameters."""
     made: Any = TableEncoder
     return made(**parameters)

@@ -1,4 +1,4 @@
-"""What a committee learns from: the table as members take it, with y, weights and groups, all checked."""
+"""The training set of a committee: the table as members take it, with y, weights and groups, all checked."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from committee.votes.folds import Fold, folds_of
 
 @dataclass(frozen=True, eq=False)
 class TrainingSet:
-    """What members and rule learn from; it is shared by all fits.
+    """The training set of members and rule, shared by all fits.
 
     Parameters
     ----------
     X : matrix or frame
-        As the user has it; sparse matrices are dense.
+        In the container of the user; sparse matrices become dense.
     schema : Schema
     task : Classification or Regression
     y : ndarray of shape (n_rows,)
         Codes of classes, or numbers.
     answers : ndarray of shape (n_rows,)
-        Labels, or the numbers: what members see of y.
+        Labels or numbers: the targets of members.
     weights : ndarray of shape (n_rows,), or None
     groups : ndarray of int of shape (n_rows,), or None
     data : Data
-        What a saved committee keeps of the table.
+        The description of the table that a saved committee contains.
     table : str
-        The fingerprint of X alone.
+        The fingerprint of X without y.
     """
 
     X: TableLike
@@ -58,7 +58,7 @@ class TrainingSet:
         sample_weight: ArrayLike | None,
         groups: ArrayLike | None,
     ) -> TrainingSet:
-        """Read and check what a committee is fitted on."""
+        """Read and check a training set."""
         source = open_source(X)
         table = read(source)
         task, target = task_type.of(y)
@@ -76,26 +76,26 @@ class TrainingSet:
 
     @property
     def are_classes(self) -> bool:
-        """Whether the task is to find classes."""
+        """Whether the task is classification."""
         return isinstance(self.task, Classification)
 
     @property
     def is_open(self) -> bool:
-        """Whether there is anything to decide: numbers, or more than one class."""
+        """Whether there is something to decide: the targets are numbers, or of more than one class."""
         return not self.are_classes or self.task.n_outputs > 1
 
     @property
     def rows(self) -> np.ndarray:
-        """The rows that count."""
+        """The rows with weight."""
         return np.arange(self.n_rows) if self.weights is None else np.flatnonzero(self.weights)
 
     def folds(self, cv: object) -> list[Fold]:
-        """Split the rows as `cv` says."""
+        """Split the rows as `cv` specifies."""
         return folds_of(cv, self.X, self.y, self.groups, self.weights, is_class_task=self.are_classes)
 
 
 def in_order(source: Source, schema: Schema) -> Source:
-    """Put the columns of a frame in the order of a schema that it is known to fit."""
+    """Put the columns of a frame in the order of a schema that it matches."""
     return source.select(match_columns(source, schema)) if is_reordered(source, schema) else source
 
 

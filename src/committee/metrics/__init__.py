@@ -1,4 +1,4 @@
-"""Metrics: what decisions are judged by, under scikit-learn's names and with scikit-learn's sign."""
+"""Metrics of decisions, with the names and the signs of scikit-learn."""
 
 from committee.metrics.metric_table import METRICS, Metric, shown
 from committee.metrics.scoring import metric_of

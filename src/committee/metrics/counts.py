@@ -1,7 +1,8 @@
-"""Scores from counts, for many decisions at once.
+"""Compute scores from counts, for many decisions at once.
 
-In: for each class, the weights of the rows that are decided right, that are decided on, and that are there.
-Each has the shape (n_decisions, n_classes). Out: the score of each decision, as scikit-learn defines it.
+In: three arrays of shape (n_decisions, n_classes). For each class, they contain the weight of its correctly
+classified rows (`right`), of the rows that are predicted to be of it (`decided`), and of its rows (`there`).
+Out: the score of each decision, as scikit-learn defines it.
 """
 
 from __future__ import annotations
@@ -11,44 +12,44 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 Score = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
-# What rounding leaves of one, at most, after shares that sum to it are subtracted.
+# The largest rounding error of one minus shares that sum to one.
 ROUNDING = 1e-12
 
 
 def ratio(above: np.ndarray, below: np.ndarray) -> np.ndarray:
-    """Return a quotient, 0 where there is none."""
+    """Divide, and return 0 where the denominator is 0."""
     above, below = np.broadcast_arrays(above, below)
     return np.divide(above, below, out=np.zeros(above.shape), where=below > 0)
 
 
 def macro(part: Score, right: np.ndarray, decided: np.ndarray, there: np.ndarray) -> np.ndarray:
-    """Return the mean over the classes that are there or are decided on."""
+    """Return the mean over the classes that have rows or are predicted."""
     is_met = decided + there > 0
     return (part(right, decided, there) * is_met).sum(axis=1) / is_met.sum(axis=1)
 
 
 def weighted(part: Score, right: np.ndarray, decided: np.ndarray, there: np.ndarray) -> np.ndarray:
-    """Return the mean over the classes, weighted by their rows."""
+    """Return the mean over the classes, weighted by the number of their rows."""
     return (part(right, decided, there) * there).sum(axis=1) / there.sum(axis=1)
 
 
 def micro(part: Score, *counts: np.ndarray) -> np.ndarray:
-    """Return the score with all classes taken as one."""
+    """Return the score of the counts summed over all classes."""
     return part(*(each.sum(axis=1, keepdims=True) for each in counts))[:, 0]
 
 
 def accuracy(right: np.ndarray, decided: np.ndarray, there: np.ndarray) -> np.ndarray:
-    """Return the share of right decisions."""
+    """Return the share of correct decisions."""
     return right.sum(axis=1) / there.sum(axis=1)
 
 
 def balanced_accuracy(right: np.ndarray, decided: np.ndarray, there: np.ndarray) -> np.ndarray:
-    """Return the mean recall over the classes that are there."""
+    """Return the mean recall over the classes that have rows."""
     return ratio(right, there).sum(axis=1) / (there > 0).sum(axis=1)
 
 
 def correlation(right: np.ndarray, decided: np.ndarray, there: np.ndarray) -> np.ndarray:
-    """Return the correlation of Matthews for several classes (Gorodkin 2004)."""
+    """Return the Matthews correlation coefficient for several classes (Gorodkin 2004)."""
     total = there.sum(axis=1)
     right, decided, there = (each / total[:, None] for each in (right, decided, there))
     spread = spread_of(decided) * spread_of(there)
@@ -56,12 +57,12 @@ def correlation(right: np.ndarray, decided: np.ndarray, there: np.ndarray) -> np
 
 
 def spread_of(shares: np.ndarray) -> np.ndarray:
-    """Return how far shares are from being all of one class."""
+    """Return one minus the sum of squared shares: 0 if all rows are of one class."""
     spread: np.ndarray = 1 - (shares**2).sum(axis=1)
     return np.where(spread > ROUNDING, spread, 0.0)
 
 
-# Scores of one class, and how those of all classes become one.
+# Scores of a single class, and ways to average them over all classes.
 PARTS: Mapping[str, Score] = {
     "precision": lambda right, decided, there: ratio(right, decided),
     "recall": lambda right, decided, there: ratio(right, there),

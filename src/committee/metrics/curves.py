@@ -1,7 +1,7 @@
-"""Fast scores of whole decisions: areas under ROC curves, and the calibration error.
+"""Compute areas under ROC curves and the calibration error for many resamples of the same rows.
 
-Each is prepared once on y and a decision, and then takes weights of the rows, as often as rows are drawn
-again: ranks and bins do not depend on the weights.
+Each function prepares what does not depend on the weights of the rows, such as ranks and bins. It returns a
+function that computes the score for given weights.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import numpy as np
 
 from committee.metrics.row_losses import errors
 
-# From the weights of the rows to a score.
+# A function that returns the score for the weights of the rows.
 Weighed = Callable[[np.ndarray], float]
-# The number of bins that Guo et al. 2017 take.
+# The number of bins of Guo et al. 2017.
 N_BINS = 15
 
 
@@ -24,11 +24,11 @@ def weighted_area(y: np.ndarray, decision: np.ndarray) -> Weighed:
 
 
 def area_under_curves(y: np.ndarray, decision: np.ndarray, by_share: bool = False) -> Weighed:
-    """Prepare the mean area under the ROC curve of each class against the others; of two classes, the second.
+    """Prepare the mean area under the ROC curve of each class against all others.
 
-    It is the probability that a row of the class has a higher vote for it than a row of another, equal votes
-    counting half (Fawcett 2006). A class without rows, or with all of them, has no area and does not count;
-    if no class has one, the mean is NaN.
+    The area is the probability that a row of the class gets a higher vote for it than a row of another class.
+    Equal votes count half (Fawcett 2006). With two classes, only the area of the second is computed. Classes
+    without rows, or with all rows, are skipped. The score is NaN if no class is left.
     """
     codes = [1] if decision.shape[1] == 2 else range(decision.shape[1])
     ranked = {code: np.unique(decision[:, code], return_inverse=True)[1] for code in codes}
@@ -53,11 +53,11 @@ def area_under_curves(y: np.ndarray, decision: np.ndarray, by_share: bool = Fals
 
 
 def negative_calibration_error(y: np.ndarray, decision: np.ndarray) -> Weighed:
-    """Prepare minus the expected calibration error, the distance of the confidence from the accuracy.
+    """Prepare minus the expected calibration error, which compares the confidence with the accuracy.
 
-    Rows go into 15 bins of equal width by the probability of the class that is decided on: (0, 1/15],
-    (1/15, 2/15] and so on. The error is the mean over the bins, by the weight of their rows, of the distance
-    between the mean probability and the share of right decisions (Guo et al. 2017).
+    Rows are put into 15 bins of equal width by the probability of the predicted class: (0, 1/15],
+    (1/15, 2/15] and so on. The error is the absolute difference between the mean probability and the share of
+    correct decisions in a bin, averaged over the bins by the weight of their rows (Guo et al. 2017).
     """
     confidence = decision.max(axis=1)
     gap = 1.0 - errors(decision[None], y)[0] - confidence
@@ -71,7 +71,7 @@ def negative_calibration_error(y: np.ndarray, decision: np.ndarray) -> Weighed:
 
 
 def bins_of(confidence: np.ndarray) -> np.ndarray:
-    """Return the bin of each probability: those above k / 15 and up to (k + 1) / 15 are in bin k.
+    """Return the bin of each probability. Bin k contains those above k / 15 and up to (k + 1) / 15.
 
     Examples
     --------

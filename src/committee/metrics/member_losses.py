@@ -1,4 +1,4 @@
-"""Losses of members: how well each votes alone, on the rows that it has voted on."""
+"""Compute the loss of each single member on the rows that it has voted on."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from committee.votes.vote_arrays import NEARLY_ONE, as_shares, rounding_of, sett
 
 
 def member_losses(metric: Metric, honest: HonestVotes) -> np.ndarray:
-    """Return the loss of each member alone, of shape (n_members,)."""
+    """Return the loss of each member, of shape (n_members,)."""
     rounding = rounding_of(honest.votes)
     losses = metric.learnt_losses
     if losses is None or honest.has_voted is not None:
         decisions = (decided(vote.astype(np.float64), rounding) for vote in honest.votes)
-        judged = zip(decisions, honest.own_rows(), strict=True)
-        return with_highest([loss_on(rows, metric.loss, decision, honest) for decision, rows in judged])
+        pairs = zip(decisions, honest.own_rows(), strict=True)
+        return with_highest([loss_on(rows, metric.loss, decision, honest) for decision, rows in pairs])
     weights = metric.weights(honest.y, honest.weights)
     total = np.zeros(honest.n_members)
     start = 0
@@ -30,12 +30,12 @@ def member_losses(metric: Metric, honest: HonestVotes) -> np.ndarray:
 
 
 def decided(votes: np.ndarray, rounding: float) -> np.ndarray:
-    """Return votes as the decisions of their members: for classes settled, and summing to one."""
+    """Turn the votes of members into decisions. Votes for classes are settled and rescaled to sum to one."""
     return votes if votes.shape[-1] == 1 else as_shares(settled(votes, rounding), NEARLY_ONE)
 
 
 def loss_on(rows: np.ndarray | None, loss: DecisionScore, decision: np.ndarray, honest: HonestVotes) -> float:
-    """Return the loss of a decision on some of the rows; NaN if it has none there."""
+    """Return the loss of a decision on some rows, or NaN if the metric has no value there."""
     if rows is None:
         return loss(honest.y, decision, honest.weights)
     weights = honest.weights[rows]
@@ -46,7 +46,7 @@ def loss_on(rows: np.ndarray | None, loss: DecisionScore, decision: np.ndarray, 
 
 
 def with_highest(losses: list[float]) -> np.ndarray:
-    """Return losses with the highest of them in place of those that are not known.
+    """Replace unknown losses by the highest known one.
 
     Examples
     --------
@@ -56,5 +56,7 @@ def with_highest(losses: list[float]) -> np.ndarray:
     found = np.array(losses)
     is_known = ~np.isnan(found)
     if not is_known.any():
-        raise NoValueError("No member can be judged by the rows that it has voted on. Use another metric.")
+        raise NoValueError(
+            "The metric has no value for any member on the rows that it has voted on. Use another metric."
+        )
     return np.where(is_known, found, found[is_known].max())

@@ -1,7 +1,7 @@
-"""The table of metrics: scikit-learn's name, task, plain name, what each needs, and its fast path.
+"""The table of metrics, with scikit-learn's name, the task, a plain name and a fast implementation of each.
 
-More of a score is better. A metric of losses has a name that begins with `neg_`, and people read it as a
-positive number under its plain name; `shown` turns a score into what they read.
+Higher scores are better. Scores with a name that begins with `neg_` are negative losses. Reports show them as
+positive numbers under their plain names; `shown` converts them.
 """
 
 from __future__ import annotations
@@ -45,33 +45,33 @@ class Metric:
         scikit-learn's name.
     task : {"classification", "regression"}
     plain : str, default=""
-        The name that people read. Rows of the table without one get `name` in words.
+        The name in reports. Without it, the plain name is derived from `name`.
     needs_probabilities : bool, default=False
-        Whether neither labels nor scores will do.
+        Whether the metric requires probabilities, and neither labels nor scores are enough.
     losses : callable, default=None
-        From votes of shape (n_members, n_rows, n_outputs) and y to the losses of rows, if the score is `best`
-        minus their weighted mean.
+        A function of votes of shape (n_members, n_rows, n_outputs) and y that returns the losses of rows, if
+        the score is `best` minus their weighted mean.
     best : float, default=0.0
         The score of decisions without any loss.
     is_root : bool, default=False
         Whether the score is minus the root of the mean loss.
     is_balanced : bool, default=False
-        Whether the mean loss of each class counts the same.
+        Whether all classes have the same weight in the mean loss.
     fast : callable, default=None
-        From y and a decision of shape (n_rows, n_outputs) to a function of the weights of the rows, if the
-        score is not a mean over rows. It gives NaN where the metric has no value.
+        A function of y and a decision of shape (n_rows, n_outputs) for a score that is not a mean over rows.
+        It returns a function of the weights of the rows, which returns the score, or NaN if it is undefined.
     of_counts : callable, default=None
         The score as a function of counts; see `committee.metrics.counts`.
     is_of_one_class : bool, default=False
-        Whether only the class with the label 1 is judged, and `of_counts` gives the score of each class.
+        Whether only the class with the label 1 is scored. `of_counts` then returns a score for each class.
     of_many : str, default=None
         The metric to use with more than two classes, if this one is for two.
     power : int, default=0
-        The power of the unit of y that the score is in: 1 for the root mean squared error.
+        The power of the unit of y in the unit of the score: 1 for the root mean squared error.
     more_is_better : bool, default=True
         False only for `ERRORS`.
     made_from : tuple, default=None
-        A function and its arguments that give this metric, by which it is pickled.
+        A function and its arguments that return this metric. They are used to pickle it.
 
     Examples
     --------
@@ -98,21 +98,21 @@ class Metric:
 
     @property
     def sign(self) -> int:
-        """The sign with which people read a score: -1 for losses."""
+        """The sign of a score in reports: -1 for losses."""
         return -1 if self.is_named and self.name.startswith("neg_") else 1
 
     def read(self, score: Scores) -> Scores:
-        """Return scores as people read them: losses are positive."""
+        """Return scores as reports show them, with positive losses."""
         return score if self.sign == 1 else 0.0 - score
 
     @property
     def is_named(self) -> bool:
-        """Whether the name identifies the metric, as that of a function does not."""
+        """Whether the name identifies the metric. The name of a function does not."""
         return self.made_from is not None and isinstance(self.made_from[1][0], str)
 
     @property
     def learnt_losses(self) -> RowLosses | None:
-        """The losses of rows that rules learn by; None if the score is not made of such."""
+        """The losses of rows that rules minimise, or None if the score is not a mean of losses."""
         return learnt_log_losses if self.losses is log_losses else self.losses
 
     @property
@@ -140,7 +140,7 @@ class Metric:
         return value
 
     def of_loss(self, loss: float) -> float:
-        """Return the score of decisions with a loss; see `loss`."""
+        """Convert a loss into the score; see `loss`."""
         if self.losses is None:
             return -loss
         loss = math.sqrt(loss) if self.is_root else loss
@@ -151,7 +151,7 @@ class Metric:
         return balanced(y, weights) if self.is_balanced else weights
 
     def loss(self, y: np.ndarray, decision: np.ndarray, weights: np.ndarray) -> float:
-        """Return what is minimised for the sake of the score: the mean loss, or minus the score."""
+        """Return the number to minimise: the mean loss of the rows if there is one, else minus the score."""
         if self.learnt_losses is not None:
             weights = self.weights(y, weights)
             return float(self.learnt_losses(decision[None], y)[0] @ weights / weights.sum())
@@ -163,12 +163,12 @@ class Metric:
         return -value
 
     def __reduce__(self) -> str | tuple[object, ...]:
-        # Its functions may have no name that pickle could find.
+        # pickle cannot find functions without a name, such as lambdas.
         return object.__reduce__(self) if self.made_from is None else self.made_from
 
 
 def plain_from(name: str) -> str:
-    """Spell a name of scikit-learn in words.
+    """Derive a plain name from a name of scikit-learn.
 
     Examples
     --------
@@ -180,7 +180,7 @@ def plain_from(name: str) -> str:
 
 
 def metric_named(name: str, task: str | None = None) -> Metric:
-    """Return a row of the table.
+    """Look up a metric by its name.
 
     Examples
     --------
@@ -271,12 +271,12 @@ METRICS: Mapping[str, Metric] = {
     row.name: replace(row, plain=row.plain or plain_from(row.name), made_from=(metric_named, (row.name,)))
     for row in TABLE
 }
-# The first that people ask for, which messages, help texts and shells offer.
+# The most common metrics, which messages, help texts and shell completion suggest.
 USUAL: Mapping[str, tuple[str, ...]] = {
     CLASSES: ("accuracy", "balanced_accuracy", "neg_log_loss", "neg_brier_score", "roc_auc", "f1_macro"),
     NUMBERS: ("neg_root_mean_squared_error", "neg_mean_squared_error", "neg_mean_absolute_error", "r2"),
 }
-# What functions take that have "error" in their name, where nothing else is asked for: less is better.
+# The default metrics of functions with "error" in their name. Lower is better.
 ERRORS: Mapping[str, Metric] = {
     CLASSES: Metric("error", CLASSES, "error", losses=errors, more_is_better=False),
     NUMBERS: Metric(
@@ -291,7 +291,7 @@ ERRORS: Mapping[str, Metric] = {
 
 
 def shown(name: str, score: Scores) -> tuple[str, Scores]:
-    """Return the name and the number that people read: losses are positive, under their plain name.
+    """Return the plain name and the score as reports show them, with positive losses.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""Scorers of scikit-learn as functions of whole decisions.
+"""Call scikit-learn's scorers on decisions.
 
-Votes know classes by their numbers, and scorers by their labels: which of two is the positive one, and which
-there are. So a scorer is called with an estimator that has the labels, and whose rows are decisions. Only
-this module imports scikit-learn; fast paths and predictors do without it.
+Votes identify classes by number, but scorers need their labels, for example to find the positive class.
+Therefore a scorer is called with an estimator that has these labels and returns its input, a decision, as its
+prediction. Only this module of the package imports scikit-learn, so predictors work without it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from committee.votes.vote_arrays import as_shares
 def decision_scorer(scorer: object, n_outputs: int, classes: np.ndarray | None) -> DecisionScore:
     """Return a scorer as a function of y, a decision and the weights of the rows.
 
-    Small whole weights repeat their rows, and equal ones change nothing: every scorer takes these.
+    Scorers that accept no weights can still be used with two kinds of weights: small integers repeat rows,
+    and equal weights are ignored.
 
     Parameters
     ----------
@@ -31,13 +32,13 @@ def decision_scorer(scorer: object, n_outputs: int, classes: np.ndarray | None) 
     n_outputs : int
         The number of classes, or 1 for a regression.
     classes : ndarray of shape (n_outputs,), or None
-        The labels that the numbers in y and the outputs of a decision stand for; None: these numbers. A
-        single label stands for the first output, and nobody decides on the others.
+        The labels of the numbers in y and of the outputs. None uses the numbers as labels. A single label is
+        the label of the first output, and the other outputs are not used.
 
     Returns
     -------
     callable
-        It raises `NoValueError` where the scorer raises.
+        It raises `NoValueError` if the scorer raises an error.
 
     Examples
     --------
@@ -46,7 +47,7 @@ def decision_scorer(scorer: object, n_outputs: int, classes: np.ndarray | None) 
     [0.5, 1.0]
     """
     name, labels = str(scorer), np.arange(n_outputs) if classes is None else classes
-    ask = get_scorer(scorer)
+    score_estimator = get_scorer(scorer)
     echo: EchoRegressor | EchoClassifier = EchoRegressor() if n_outputs == 1 else EchoClassifier(labels)
     echo.fit()
 
@@ -59,38 +60,38 @@ def decision_scorer(scorer: object, n_outputs: int, classes: np.ndarray | None) 
             rows = np.repeat(np.arange(len(y)), weights.astype(np.intp))
             y, decision = y[rows], decision[rows]
         try:
-            return float(ask(echo, decision, y if n_outputs == 1 else labels[y], **given))
+            return float(score_estimator(echo, decision, y if n_outputs == 1 else labels[y], **given))
         except (ValueError, TypeError) as error:
             reason = " ".join(str(error).split()).rstrip(".")
             raise NoValueError(
-                f"The scorer {name} has no value here: {reason}.{absence(y, labels)}{of_any_labels(name)}"
+                f"The scorer {name} has no value here: {reason}.{class_hint(y, labels)}{label_hint(name)}"
             ) from error
 
     return score
 
 
-def absence(y: np.ndarray, labels: np.ndarray) -> str:
-    """Say what to do if no row is of some class, which many scorers cannot judge; empty if all are there.
+def class_hint(y: np.ndarray, labels: np.ndarray) -> str:
+    """Return a hint for errors if a class has no rows, which many scorers refuse. Otherwise return "".
 
     Examples
     --------
-    >>> absence(np.array([0, 2, 2]), np.array(["bird", "cat", "dog"]))
-    " No row is of the class 'cat': 'neg_log_loss' judges such rows."
+    >>> class_hint(np.array([0, 2, 2]), np.array(["bird", "cat", "dog"]))
+    " No row is of the class 'cat'. 'neg_log_loss' can be used without it."
     """
     absent = np.setdiff1d(np.arange(len(labels)), y)
     if len(labels) == 1 or len(absent) == 0:
         return ""
-    return f" No row is of the class {labels[absent].tolist()[0]!r}: 'neg_log_loss' judges such rows."
+    return f" No row is of the class {labels[absent].tolist()[0]!r}. 'neg_log_loss' can be used without it."
 
 
-def of_any_labels(name: str) -> str:
-    """Name the metric that judges any labels, for one that wants the label 1 to be there."""
+def label_hint(name: str) -> str:
+    """Return a hint for errors if the metric requires the label 1 and there is one for any labels."""
     of_many = METRICS[name].of_many if name in METRICS else None
-    return "" if of_many is None else f" {of_many!r} judges any labels."
+    return "" if of_many is None else f" {of_many!r} accepts any labels."
 
 
-def asks_for_probabilities(scorer: object) -> bool:
-    """Return whether a scorer wants probabilities, and neither labels nor scores will do."""
+def requires_probabilities(scorer: object) -> bool:
+    """Return whether a scorer requires probabilities and accepts neither labels nor scores."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -98,63 +99,63 @@ def asks_for_probabilities(scorer: object) -> bool:
         except AttributeError:
             return True
         except Exception:
-            return False  # It may be for other labels.
+            return False  # The scorer may be for other labels.
     return False
 
 
 class EchoScores(ClassifierMixin, BaseEstimator):
-    """An estimator of two classes whose rows are scores already."""
+    """An estimator of two classes that returns its input as its scores."""
 
     def fit(self, X: object = None, y: object = None) -> EchoScores:
-        """Learn nothing."""
+        """Set the classes."""
         self.classes_ = np.arange(2)
         return self
 
     def decision_function(self, X: np.ndarray) -> np.ndarray:
-        """Return the scores."""
+        """Return the input."""
         return X
 
     def predict(self, X: np.ndarray) -> np.ndarray:
-        """Return the class that each score is for."""
+        """Return the second class for positive scores, else the first."""
         return (X > 0).astype(np.int64)
 
 
 class EchoClassifier(ClassifierMixin, BaseEstimator):
-    """An estimator whose rows are decisions already, so that a scorer can judge them.
+    """An estimator that returns its input, decisions on classes, as its probabilities.
 
     Parameters
     ----------
     labels : ndarray of shape (n_classes,)
-        What the outputs of the decisions stand for, in any order.
+        The labels of the outputs of the decisions, in any order.
     """
 
     def __init__(self, labels: np.ndarray) -> None:
         self.labels = labels
 
     def fit(self, X: object = None, y: object = None) -> EchoClassifier:
-        """Sort the classes, as scorers expect them."""
+        """Sort the classes, because scorers expect that."""
         self.order_ = np.argsort(self.labels)
         self.classes_ = self.labels[self.order_]
         return self
 
     def predict_proba(self, X: np.ndarray) -> np.ndarray:
-        """Return the decisions, which scikit-learn wants to sum to one very nearly."""
+        """Return the decisions, rescaled because scikit-learn checks that they sum to one."""
         return as_shares(X, 1e-9)[:, self.order_]
 
     def predict(self, X: np.ndarray) -> np.ndarray:
-        """Return the classes that are decided on, the first output of equal ones."""
+        """Return the predicted classes. Of equal outputs, the first one wins."""
         decided: np.ndarray = self.labels[X.argmax(axis=1)]
         return decided
 
 
 class EchoRegressor(RegressorMixin, BaseEstimator):
-    """An estimator whose rows are the numbers that it decides on."""
+    """An estimator that returns its input, a column of numbers, as its prediction."""
 
     def fit(self, X: object = None, y: object = None) -> EchoRegressor:
-        """Learn nothing."""
+        """Mark the estimator as fitted."""
         self.is_fitted_ = True
         return self
 
     def predict(self, X: np.ndarray) -> np.ndarray:
-        """Return the numbers."""
+        """Return the first column of the input."""
         return X[:, 0]

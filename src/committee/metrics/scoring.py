@@ -1,6 +1,6 @@
-"""What `scoring` may be: a name of the table, a scorer of scikit-learn, or a function of decisions.
+"""Turn `scoring` into a metric: the name of a metric, a scorer of scikit-learn, or a function of decisions.
 
-In: what a user passes. Out: a `Metric`, which judges decisions of shape (n_rows, n_outputs).
+In: the value that a user passes. Out: a `Metric` of decisions of shape (n_rows, n_outputs).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from committee.metrics.metric_table import CLASSES, METRICS, NUMBERS, Metric, Prepare, metric_named
 from committee.metrics.row_losses import NoValueError
 
-# From y, a decision and the weights of the rows to a score.
+# A function of y, a decision and the weights of the rows that returns a score.
 DecisionScore = Callable[[np.ndarray, np.ndarray, np.ndarray], float]
 
 
@@ -25,30 +25,30 @@ class NoMetricError(ValueError):
 
     @classmethod
     def of(cls, name: str, error: Exception | str) -> NoMetricError:
-        """Say what went wrong, and what can be passed."""
-        told = error if isinstance(error, str) else f"{type(error).__name__}: {error}"
-        reason = " ".join(told.split())
+        """Return the error with its reason and with the values that can be passed."""
+        message = error if isinstance(error, str) else f"{type(error).__name__}: {error}"
+        reason = " ".join(message.split())
         return cls(
             f"The metric {name} fails ({reason}). A function gets y, a decision of shape (n_rows, n_outputs) "
-            "and the weights of the rows, and returns a score, of which more is better. Or pass the name of "
-            "a metric, or a scorer made by make_scorer."
+            "and the weights of the rows, and returns a score. Higher is better. Or pass the name of a "
+            "metric, or a scorer made by make_scorer."
         )
 
 
 def metric_of(scoring: object, n_outputs: int, classes: np.ndarray | None = None) -> Metric:
-    """Return the metric that judges decisions.
+    """Return the metric for a value of `scoring`.
 
     Parameters
     ----------
     scoring : str, scorer, callable, Metric or None
         A name of `METRICS`, a scorer made by scikit-learn's `make_scorer`, or a function of y, a decision of
-        shape (n_rows, n_outputs) and the weights of the rows, of which more is better. None is accuracy, or
-        the root mean squared error of numbers.
+        shape (n_rows, n_outputs) and the weights of the rows whose result is better if it is higher. None is
+        accuracy, or the root mean squared error for regression.
     n_outputs : int
         The number of classes, or 1 for a regression.
     classes : ndarray of shape (n_outputs,), default=None
-        The labels of the outputs, which scorers see; None stands for their numbers. Functions always see
-        the numbers of the classes.
+        The labels of the outputs, which are passed to scorers. None passes the numbers of the classes.
+        Functions always get the numbers.
 
     Returns
     -------
@@ -82,19 +82,19 @@ def metric_of(scoring: object, n_outputs: int, classes: np.ndarray | None = None
         )
     if metric is not None and (metric.losses is not None or metric.fast is not None):
         return metric
-    from committee.metrics.scorers import asks_for_probabilities, decision_scorer
+    from committee.metrics.scorers import decision_scorer, requires_probabilities
 
     fast = prepared(decision_scorer(scoring, n_outputs, classes))
     made_from = metric_of, (scoring, n_outputs, classes)
     if metric is None:
-        name, needs = repr(scoring), task == CLASSES and asks_for_probabilities(scoring)
+        name, needs = repr(scoring), task == CLASSES and requires_probabilities(scoring)
         return Metric(name, task, name, needs, fast=fast, made_from=made_from)
     metric = replace(metric, fast=fast, made_from=made_from)
     return with_positive_class(metric, n_outputs, classes) if metric.is_of_one_class else metric
 
 
 def with_positive_class(metric: Metric, n_outputs: int, classes: np.ndarray | None) -> Metric:
-    """Let a metric of one class judge the class with the label 1; if there is none, nothing is counted."""
+    """Make a metric of one class score the label 1; without that label, do not use counts."""
     labels = range(n_outputs) if classes is None else classes.tolist()
     positive = [code for code, label in enumerate(labels) if label == 1]
     of_each = metric.of_counts
@@ -104,14 +104,14 @@ def with_positive_class(metric: Metric, n_outputs: int, classes: np.ndarray | No
 
 
 def learnt_by(scoring: object, n_outputs: int, classes: np.ndarray | None = None) -> Metric:
-    """Return the metric that a rule learns by: None is the log loss, or the mean squared error of numbers."""
+    """Return the metric that a rule optimises. None is the log loss, or the mean squared error."""
     if scoring is None:
         scoring = "neg_log_loss" if n_outputs > 1 else "neg_mean_squared_error"
     return metric_of(scoring, n_outputs, classes)
 
 
 def task_of(scoring: object) -> str | None:
-    """Return the task of a metric that has one; None for scorers and functions.
+    """Return the task of a metric, or None for scorers and functions.
 
     Examples
     --------
@@ -123,24 +123,24 @@ def task_of(scoring: object) -> str | None:
 
 
 def name_of(scoring: object) -> str | None:
-    """Return the name by which a metric can be found again; None for scorers and functions."""
+    """Return the name that identifies a metric, or None for scorers and functions."""
     if isinstance(scoring, Metric):
         return scoring.name if scoring.is_named else None
     return scoring if isinstance(scoring, str) else None
 
 
 def is_made_scorer(scoring: object) -> bool:
-    """Return whether something is a scorer made by scikit-learn's `make_scorer`, not a plain function."""
+    """Return whether an object is a scorer made by scikit-learn's `make_scorer`, not a plain function."""
     return hasattr(scoring, "set_score_request")
 
 
 def name_of_function(function: object) -> str:
-    """Return what errors and results call a function."""
+    """Return the name of a function for errors and results."""
     return str(getattr(function, "__name__", repr(function)))
 
 
 def takes_arguments(function: Callable[..., object], n_arguments: int, *names: str) -> bool:
-    """Return whether a function can be called with some arguments by position, and others by name.
+    """Return whether a function accepts a number of positional arguments and some keyword arguments.
 
     Examples
     --------
@@ -152,12 +152,12 @@ def takes_arguments(function: Callable[..., object], n_arguments: int, *names: s
     except TypeError:
         return False
     except ValueError:
-        return True  # Functions that are not written in Python may have no signature.
+        return True  # Functions written in C may have no signature.
     return True
 
 
 def on_decisions(function: Callable[..., float]) -> DecisionScore:
-    """Take a user's function of y, a decision and weights; refuse one of predictions or of an estimator.
+    """Check a user's function of y, a decision and weights. Refuse functions of predictions or estimators.
 
     Examples
     --------
@@ -181,12 +181,12 @@ def on_decisions(function: Callable[..., float]) -> DecisionScore:
 
 
 def prepared(score: DecisionScore) -> Prepare:
-    """Turn a function of y, a decision and weights into one that is prepared on y and a decision."""
+    """Split a function of y, a decision and weights into one of y and a decision, and one of weights."""
     return lambda y, decision: lambda weights: float(score(y, decision, weights))
 
 
 def known(weighed: Callable[[np.ndarray], Any]) -> Callable[[np.ndarray], Any]:
-    """Return a metric that gives NaN where it has no value, for rows that happen to be drawn."""
+    """Make a metric return NaN where it has no value, for random resamples of rows."""
 
     def value(weights: np.ndarray) -> Any:
         try:
@@ -198,10 +198,10 @@ def known(weighed: Callable[[np.ndarray], Any]) -> Callable[[np.ndarray], Any]:
 
 
 def check_scoring(scoring: object, n_outputs: int, classes: np.ndarray | None = None) -> None:
-    """Raise, before any work, if `scoring` cannot judge decisions on a task.
+    """Raise an error before any fit if `scoring` cannot be used for decisions on a task.
 
-    A function that fails on these two made-up rows for another reason than what it is called with may do well
-    on others.
+    A function that fails on artificial rows is accepted if its arguments are not the reason, because it may
+    work on the real rows.
     """
     metric = metric_of(scoring, n_outputs, classes)
     y = np.arange(n_outputs) if n_outputs > 1 else np.array([0.0, 1.0])
@@ -219,7 +219,7 @@ def check_scoring(scoring: object, n_outputs: int, classes: np.ndarray | None = 
 
 
 def check_has_value(metric: Metric, y: np.ndarray, n_outputs: int, weights: np.ndarray | None = None) -> None:
-    """Raise, before any work, if a metric fails on a decision such as there will be.
+    """Raise an error before any fit if a metric fails on a made-up decision.
 
     Examples
     --------
@@ -244,7 +244,7 @@ def check_has_value(metric: Metric, y: np.ndarray, n_outputs: int, weights: np.n
 
 
 def some_decision(y: np.ndarray, n_outputs: int) -> np.ndarray:
-    """Return a decision between the usual and the right one: some metrics have no value for either.
+    """Return the mean of a constant and a perfect decision, because some metrics are undefined for these.
 
     Examples
     --------

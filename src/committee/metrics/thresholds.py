@@ -1,7 +1,8 @@
-"""Thresholds that suit a metric: what is added to the scores of the classes.
+"""Find the thresholds of the classes at which a metric is best.
 
-In: scores of honest decisions, and a metric. Out: a number for each class. Each is found among those at which
-some row changes its class, one class after the other.
+In: scores of honest decisions, and a metric. Out: a bias for each class, which is added to its scores. The
+biases are optimised one class after the other, among the values at which the predicted class of a row
+changes.
 """
 
 from __future__ import annotations
@@ -17,17 +18,17 @@ from committee.metrics.member_losses import decided
 from committee.metrics.metric_table import Metric
 from committee.votes.vote_arrays import rescaled, rounding_of
 
-# The number of thresholds of a class to try, and how often.
+# The number of thresholds to try for a class, and the number of passes over all classes.
 N_THRESHOLDS, N_TURNS = 60, 2
-# Without counts, a metric judges every threshold: at most the first number for all classes together, and at
-# least the second for each class.
-MOST_ASKED, LEAST_ASKED = 240, 8
+# Without counts, the metric is computed for every threshold. The first number limits the thresholds of all
+# classes together, and the second is the least number for each class.
+MOST_SCORED, LEAST_SCORED = 240, 8
 
 
 def best_biases(
     scores: np.ndarray, y: np.ndarray, weights: np.ndarray, metric: Metric, deadline: float
 ) -> np.ndarray:
-    """Return what to add to the scores of the classes so that the metric is best; 0 where nothing is gained.
+    """Return the biases of the scores of the classes at which the metric is best; 0 if none improves it.
 
     Parameters
     ----------
@@ -37,7 +38,7 @@ def best_biases(
     weights : ndarray of shape (n_rows,)
     metric : Metric
     deadline : float
-        When to return the best so far, by `time.monotonic`.
+        The time of `time.monotonic` at which to return the best biases so far.
 
     Returns
     -------
@@ -45,16 +46,16 @@ def best_biases(
     """
     counts = np.flatnonzero(weights)
     scores, y, weights = scores[counts], y[counts], weights[counts]
-    judge: ByScore | ByCounts
+    loss: ByScore | ByCounts
     if metric.of_counts is None:
-        n_thresholds = min(N_THRESHOLDS, max(LEAST_ASKED, MOST_ASKED // scores.shape[1]))
-        judge = ByScore(metric, y, weights, deadline, n_thresholds)
+        n_thresholds = min(N_THRESHOLDS, max(LEAST_SCORED, MOST_SCORED // scores.shape[1]))
+        loss = ByScore(metric, y, weights, deadline, n_thresholds)
     else:
-        judge = ByCounts(metric.of_counts, y, weights)
+        loss = ByCounts(metric.of_counts, y, weights)
     n_classes = scores.shape[1]
     biases = np.zeros(n_classes)
-    lowest = judge.plain(scores)
-    # Of two classes, one is enough.
+    lowest = loss.plain(scores)
+    # With two classes, the bias of one is enough.
     classes = range(1 if n_classes == 2 else 0, n_classes)
     for _ in range(N_TURNS):
         before = lowest
@@ -62,8 +63,8 @@ def best_biases(
             if time.monotonic() >= deadline:
                 return biases
             moved = scores + biases
-            tried = thresholds(moved, code, judge.n_thresholds)
-            losses = judge.raised(moved, code, tried)
+            tried = thresholds(moved, code, loss.n_thresholds)
+            losses = loss.raised(moved, code, tried)
             best = int(losses.argmin())
             if losses[best] < lowest:
                 lowest = float(losses[best])
@@ -74,16 +75,16 @@ def best_biases(
 
 
 def thresholds(scores: np.ndarray, code: int, n_thresholds: int) -> np.ndarray:
-    """Return how much the score of a class must rise for shares of the rows to become of that class."""
-    lacking = np.unique(lacking_of(scores, code)[0])
-    places = np.linspace(0, len(lacking) - 1, min(n_thresholds, len(lacking))).round().astype(np.int64)
-    # Between two rows, so that neither is a tie; above the last, all rows are of the class.
-    above = np.append(lacking[1:], lacking[-1] + 1.0)
-    return (lacking[places] + above[places]) / 2
+    """Return increases of the score of a class after which growing shares of the rows are predicted as it."""
+    margins = np.unique(margins_of(scores, code)[0])
+    places = np.linspace(0, len(margins) - 1, min(n_thresholds, len(margins))).round().astype(np.int64)
+    # Thresholds between the margins of two rows make no ties. Above the last one, all rows are of the class.
+    above = np.append(margins[1:], margins[-1] + 1.0)
+    return (margins[places] + above[places]) / 2
 
 
-def lacking_of(scores: np.ndarray, code: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return what each row lacks to be of a class, and the best of the other classes."""
+def margins_of(scores: np.ndarray, code: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return how far the score of a class is below the best other class on each row, and that class."""
     others = scores.copy()
     others[:, code] = -np.inf
     best = others.argmax(axis=1)
@@ -92,7 +93,7 @@ def lacking_of(scores: np.ndarray, code: int) -> tuple[np.ndarray, np.ndarray]:
 
 @dataclass(frozen=True, eq=False)
 class ByScore:
-    """Judge decisions by a metric that is computed for each.
+    """The losses of decisions under a metric that is computed for each decision.
 
     Parameters
     ----------
@@ -110,12 +111,12 @@ class ByScore:
     n_thresholds: int
 
     def plain(self, scores: np.ndarray) -> float:
-        """Return the loss of the decision by the highest score."""
+        """Return the loss if the class of the highest score is predicted."""
         decision = rescaled(np.exp(scores - scores.max(axis=1, keepdims=True)))
         return self.metric.loss(self.y, decided(decision, rounding_of(decision)), self.weights)
 
     def raised(self, scores: np.ndarray, code: int, by: np.ndarray) -> np.ndarray:
-        """Return the losses if the score of a class is raised; infinity where time is too short."""
+        """Return the losses if the score of a class is raised; infinity after the deadline."""
         losses = np.full(len(by), np.inf)
         for place in coarse_first(len(by)):
             if time.monotonic() >= self.deadline:
@@ -128,7 +129,7 @@ class ByScore:
 
 @dataclass(frozen=True)
 class ByCounts:
-    """Judge decisions by counts: the weights of the rows, class by class.
+    """The losses of decisions under a metric of counts.
 
     Parameters
     ----------
@@ -143,22 +144,22 @@ class ByCounts:
     n_thresholds: ClassVar[int] = N_THRESHOLDS
 
     def plain(self, scores: np.ndarray) -> float:
-        """Return the loss of the decision by the highest score."""
+        """Return the loss if the class of the highest score is predicted."""
         n_classes, labels = scores.shape[1], scores.argmax(axis=1)
         right = np.bincount(labels, self.weights * (labels == self.y), n_classes)
         decided = np.bincount(labels, self.weights, n_classes)
         return float(-self.score(right[None], decided[None], self._there(n_classes))[0])
 
     def raised(self, scores: np.ndarray, code: int, by: np.ndarray) -> np.ndarray:
-        """Return the losses if the score of a class is raised, by more and more.
+        """Return the losses if the score of a class is raised by increasing numbers.
 
-        A row belongs to the best other class until the class has what the row lacks. So what each class gains
-        or loses between two thresholds is counted once, and summed.
+        The best other class is predicted for a row until the increase exceeds its margin. So the changes
+        between two thresholds are counted once, and their cumulative sums are the counts.
         """
         n_classes = scores.shape[1]
-        lacking, best = lacking_of(scores, code)
-        # A row changes its class before the threshold of this place.
-        place = np.searchsorted(by, lacking, side="right")
+        margins, best = margins_of(scores, code)
+        # The predicted class of a row changes just below the threshold with this number.
+        place = np.searchsorted(by, margins, side="right")
 
         def changing(weights: np.ndarray) -> np.ndarray:
             counts = np.bincount(place * n_classes + best, weights, (len(by) + 1) * n_classes)
@@ -178,7 +179,7 @@ class ByCounts:
 
 
 def coarse_first(n: int) -> list[int]:
-    """Return places in an order in which the first ones are far apart, however many there is time for.
+    """Order places so that any number of the first ones are far apart.
 
     Examples
     --------

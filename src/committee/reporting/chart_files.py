@@ -35,7 +35,7 @@ def save_picture(chart: Chart, path: str | os.PathLike[str]) -> Path:
     place = Path(path)
     form = place.suffix.removeprefix(".")
     if form not in FORMATS:
-        raise ValueError(f"A chart is saved as one of {', '.join(FORMATS)}. Got {place.name!r}.")
+        raise ValueError(f"A chart can be saved as {', '.join(FORMATS)}. Got {place.name!r}.")
     require_renderer()
     chart.save(place, **SAVE_OPTIONS.get(form, {}))
     return place
@@ -47,4 +47,4 @@ def require_renderer() -> None:
     try:
         importlib.import_module("vl_convert")
     except ImportError as error:
-        raise ImportError("Charts in files need vl-convert-python. Install committee[report].") from error
+        raise ImportError("Saving charts needs vl-convert-python. Install committee[report].") from error

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from committee.charts.canvas import Canvas, width_of
-from committee.charts.style import ACCENT, GREY, INK, SECOND, Chart, altair, dressed
+from committee.charts.style import ACCENT, GREY, INK, SECOND, Chart, altair, styled
 from committee.documentation import with_parameters
 from committee.evaluating.comparison import Comparison
 from committee.reporting.chart_files import DRAWN
 
 CELL_WIDTH, CELL_HEIGHT, HEAD = 104.0, 62.0, 44.0
-# The colours of cells: the learner of the column is better, both are equal, the learner of the row is better.
+# The colours of cells if the learner of the column is better, both are equal, or that of the row is better.
 BLUE, WHITE, ORANGE = (0x6B, 0x9F, 0xE0), (0xFF, 0xFF, 0xFF), (0xF0, 0x97, 0x5F)
 # The side of a scatter, in pixels.
 SIDE = 400
@@ -19,11 +19,12 @@ SIDE = 400
 
 @with_parameters(DRAWN)
 def comparison_matrix(comparison: Comparison, *, alpha: float = 0.05, title: str = "") -> Chart:
-    """Draw every pair of learners.
+    """Draw a matrix that compares all pairs of learners.
 
-    A cell shows the mean difference between the scores of its row and its column, the wins / ties / losses of
-    the row, and the p-value of Wilcoxon's signed rank test, corrected by Holm's procedure. The cell is orange
-    if the row is better, and bold if the p-value is below `alpha`.
+    A cell compares the learner of its row with the learner of its column. It shows the difference of their
+    mean scores, the wins / ties / losses of the row, and the p-value of Wilcoxon's signed-rank test,
+    corrected by Holm's procedure. The cell is orange if the row is better. Its text is bold if the p-value is
+    below `alpha`.
 
     Returns
     -------
@@ -32,7 +33,7 @@ def comparison_matrix(comparison: Comparison, *, alpha: float = 0.05, title: str
     References
     ----------
     A. Ismail-Fawaz et al., "An approach to multiple comparison benchmark evaluations that is stable under
-    manipulation of the comparate set", 2023: learners are in the order of their means, which, unlike ranks,
+    manipulation of the comparate set", 2023. Learners are sorted by their means, because means, unlike ranks,
     do not depend on the other learners.
     """
     names, means, wins = comparison.learners, comparison.mean_scores, comparison.wins
@@ -131,7 +132,7 @@ def pairwise_scatter(comparison: Comparison, learner: str, other: str, *, title:
         )
     )
     words = []
-    # If less is better, the learner of the horizontal axis is better above the diagonal.
+    # If lower is better, the learner of the horizontal axis is better above the diagonal.
     corners = (learner, wins, ACCENT, not more_is_better), (other, losses, SECOND, more_is_better)
     for name, count, colour, is_above in corners:
         align, baseline, at, shift = ("left", "top", 0, 8) if is_above else ("right", "bottom", SIDE, -8)
@@ -141,7 +142,7 @@ def pairwise_scatter(comparison: Comparison, learner: str, other: str, *, title:
         )
         words.append(word.encode(x=alt.value(at), y=alt.value(at), text="text:N"))
     chart = alt.layer(diagonal, points, *words).properties(width=SIDE, height=SIDE)
-    return dressed(chart, title, f"{len(tables)} tables, {ties} equal")
+    return styled(chart, title, f"{len(tables)} tables, {ties} equal")
 
 
 def tint(share: float) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from committee.charts.canvas import Canvas, width_of
-from committee.charts.style import ACCENT, GREY, INK, SECOND, Chart, altair, dressed
+from committee.charts.style import ACCENT, GREY, INK, SECOND, Chart, altair, styled
 from committee.documentation import with_parameters
 from committee.evaluating.comparison import Comparison, PairTests
 from committee.evaluating.significance_tests import Clique
@@ -15,11 +15,12 @@ from committee.reporting.chart_files import DRAWN
 
 TESTS = {"nemenyi": "Nemenyi's test", "wilcoxon_holm": "Wilcoxon's signed rank test with Holm's correction"}
 AXIS_WIDTH = 520.0
-# Heights of the critical difference and of the axis, the distance to the first bar, between bars and names.
+# The heights of the critical difference and of the axis, and the distances from the axis to the first bar,
+# between bars, and between names.
 DISTANCE_HEIGHT, AXIS_HEIGHT, FIRST_BAR, BAR_STEP, LABEL_STEP = 40.0, 28.0, 17.0, 13.0, 25.0
-# The length of the lines beyond the axis, which have the ranks above them.
+# The length of the lines beyond the axis. The ranks are above these lines.
 BEYOND = 40.0
-# The smallest gap between bars on a level, so that two bars do not look like one.
+# The smallest gap between bars at the same height, so that two bars do not look like one.
 BAR_GAP = 14.0
 # The height of a box and the width of the axis of `rank_boxes`.
 ROW_HEIGHT, WIDTH = 34, 520
@@ -34,8 +35,8 @@ def critical_difference_diagram(
     Parameters
     ----------
     test : {"nemenyi", "wilcoxon_holm"}, default="nemenyi"
-        The test of significant differences. A bar joins learners without significant differences. A broken
-        bar contradicts the ranks: it joins only the learners with a dot, and not those between them.
+        The test of significant differences. A bar connects learners without significant differences. A broken
+        bar contradicts the ranks: it connects only the learners with a dot, and not those between them.
 
     Returns
     -------
@@ -58,8 +59,8 @@ def critical_difference_diagram(
 def rank_boxes(comparison: Comparison, *, title: str = "") -> Chart:
     """Draw the ranks of each learner on all tables as a box plot, with the best learner at the top.
 
-    A box contains the middle half of the ranks. Its line is the median, the diamond is the average, and each
-    point is a table.
+    A box shows the middle half of the ranks, its line the median and the diamond the average. Each point is a
+    table.
 
     Returns
     -------
@@ -69,7 +70,7 @@ def rank_boxes(comparison: Comparison, *, title: str = "") -> Chart:
     alt = altair()
     mean_ranks = ranks.mean(axis=0)
     order = [names[place] for place in np.argsort(mean_ranks, kind="stable")]
-    # Points with the same rank are shifted apart. The shift is not random, so that every chart is the same.
+    # Points with the same rank are shifted apart. The shift is not random, so that charts are reproducible.
     shifts = (np.arange(len(ranks)) * 0.618034 % 1.0 - 0.5) * 0.5
     values = [
         {
@@ -115,7 +116,7 @@ def rank_boxes(comparison: Comparison, *, title: str = "") -> Chart:
     )
     size = {"width": WIDTH, "height": ROW_HEIGHT * len(names)}
     chart = alt.layer(boxes, points, medians, averages).properties(**size)
-    return dressed(chart, title, f"{len(tables)} tables; lines are medians, diamonds averages")
+    return styled(chart, title, f"{len(tables)} tables; lines are medians, diamonds averages")
 
 
 class Diagram:
@@ -223,7 +224,7 @@ class Diagram:
 
 
 def levels_of(spans: list[tuple[float, float]]) -> list[int]:
-    """Return the level of each bar: the first level without another bar near it.
+    """Return the level of each bar: the first level at which it does not overlap another bar.
 
     Examples
     --------

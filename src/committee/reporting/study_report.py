@@ -22,7 +22,7 @@ from committee.reporting.text_tables import p_value_table, rank_table, score_tab
 from committee.reporting.time_charts import time_against_error, time_against_rank
 
 PAGE = "report.md"
-# Only the pairs of this many best learners have a scatter chart.
+# Scatter charts are drawn for all pairs of this many best learners.
 MOST_SCATTERED = 3
 
 
@@ -34,7 +34,7 @@ class Report:
     ----------
     page : Path
     files : list of Path
-        All files, with the page.
+        All files, including the page.
     """
 
     page: Path
@@ -50,18 +50,18 @@ def write_report(
     rope: float = 0.01,
     formats: Iterable[str] = FORMATS,
 ) -> Report:
-    """Write charts, tables and a page about some comparisons, one for each metric.
+    """Write charts, tables and a page that shows them, for one comparison per metric.
 
     Parameters
     ----------
     comparisons : sequence of Comparison
     folder : Path
-        It is created if it does not exist. Files of another report are replaced.
+        It is created if it does not exist. Files of an earlier report are replaced.
     title : str, default="Study"
     alpha : float, default=0.05
         The significance level of all tests.
     rope : float, default=0.01
-        The region of practical equivalence of the Bayesian test. For rmse, in standard deviations of y.
+        The region of practical equivalence of the Bayesian test. For RMSE, in standard deviations of y.
     formats : iterable of str, default=("svg", "png", "pdf", "html")
         The formats of charts.
 
@@ -99,13 +99,13 @@ def report(
     Parameters
     ----------
     folder : str or path
-        It is created if it does not exist. Files of another report are replaced.
-    scoring, learners : as for `comparisons`
+        It is created if it does not exist. Files of an earlier report are replaced.
+    scoring, learners : see `comparisons`
     title : str, default="Study"
     alpha : float, default=0.05
         The significance level of all tests.
     rope : float, default=0.01
-        The region of practical equivalence of the Bayesian test. For rmse, in standard deviations of y.
+        The region of practical equivalence of the Bayesian test. For RMSE, in standard deviations of y.
     formats : iterable of str, default=("svg", "png", "pdf", "html")
         The formats of charts.
 
@@ -169,7 +169,7 @@ def best_of(comparison: Comparison) -> list[str]:
 def lines_of(
     comparison: Comparison, alpha: float, rope: float, charts: list[str], formats: list[str]
 ) -> list[str]:
-    """Return the lines of the page about a comparison."""
+    """Return the lines of a comparison's section of the page."""
     n_tables, n_learners = comparison.scores.shape
     lines = [f"## {comparison.metric}", "", f"{n_learners} learners on {n_tables} tables.", ""]
     if comparison.left_out:
@@ -228,7 +228,7 @@ def write(path: Path, text: str) -> Path:
 
 
 def file_name(learner: str) -> str:
-    """Return the name of a learner with only the characters that file names allow.
+    """Return the name of a learner, reduced to characters that are allowed in file names.
 
     Examples
     --------

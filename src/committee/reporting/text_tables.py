@@ -9,7 +9,7 @@ import numpy as np
 from committee.documentation import with_parameters
 from committee.evaluating.comparison import Comparison, PairTests
 
-# The characters with a meaning in LaTeX.
+# The special characters of LaTeX, and their replacements.
 SPECIAL = {letter: "\\" + letter for letter in "&%$#_{}"} | {
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
@@ -25,7 +25,7 @@ WRITTEN = {
 
 @with_parameters(WRITTEN)
 def score_table(comparison: Comparison, form: str = "markdown") -> str:
-    """Return the scores of all learners on all tables, with means and average ranks below.
+    """Return a table of the scores of all learners on all tables, with means and average ranks at the end.
 
     The best score of each table is bold.
 
@@ -55,9 +55,10 @@ def score_table(comparison: Comparison, form: str = "markdown") -> str:
 
 @with_parameters(WRITTEN)
 def rank_table(comparison: Comparison, form: str = "markdown") -> str:
-    """Return a row for each learner: average rank, mean score, number of tables where it is best, time.
+    """Return a table with a row for each learner, sorted by average rank.
 
-    The learner with the best average rank is first.
+    The columns are the average rank, the mean score, the number of tables on which the learner is the best,
+    and the fit time.
 
     Returns
     -------
@@ -83,7 +84,7 @@ def rank_table(comparison: Comparison, form: str = "markdown") -> str:
 
 @with_parameters(WRITTEN)
 def p_value_table(tests: PairTests, form: str = "markdown") -> str:
-    """Return the p-values of all pairs, with those below alpha in bold.
+    """Return a table of the p-values of all pairs. Those below alpha are bold.
 
     Parameters
     ----------
@@ -104,7 +105,7 @@ def p_value_table(tests: PairTests, form: str = "markdown") -> str:
 
 @with_parameters(WRITTEN)
 def wins_table(comparison: Comparison, form: str = "markdown") -> str:
-    """Return the wins / ties / losses of the learner of each row against the learner of each column.
+    """Return a table of the wins / ties / losses of the learner of each row against that of each column.
 
     Returns
     -------

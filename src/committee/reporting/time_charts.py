@@ -16,7 +16,7 @@ from committee.reporting.chart_files import DRAWN
 WIDTH, HEIGHT, LEFT, TOP, BOTTOM = 560.0, 400.0, 56.0, 26.0, 50.0
 # The padding at both ends of an axis, as a share of its range.
 PADDING = 0.12
-# On an axis with more powers of ten, only the powers have numbers.
+# If an axis spans more powers of ten, only the powers of ten have numbers.
 MOST_DECADES = 3
 # The possible places of the name of a point: its alignment, and its shift in pixels.
 PLACES = (
@@ -32,9 +32,9 @@ Box = tuple[float, float, float, float]
 def time_against_error(comparison: Comparison, *, title: str = "") -> Chart:
     """Draw learners by their fit time and their error, or another metric of the comparison.
 
-    The error is the mean over tables. The time is the geometric mean, so that it does not depend on the
-    largest table alone. A line joins the learners that no other learner beats in both. Learners with unknown
-    times are skipped.
+    The error is the mean over tables. The time is the geometric mean, so that the largest table does not
+    dominate it. A line connects the learners that no other learner beats in both time and error. Learners
+    with unknown times are skipped.
 
     Returns
     -------
@@ -48,7 +48,7 @@ def time_against_error(comparison: Comparison, *, title: str = "") -> Chart:
 def time_against_rank(comparison: Comparison, *, title: str = "") -> Chart:
     """Draw learners by their fit time and their average rank.
 
-    Use it if a few difficult tables dominate the mean error. Otherwise it is like `time_against_error`.
+    Prefer it to `time_against_error` if a few difficult tables dominate the mean error.
 
     Returns
     -------
@@ -64,7 +64,7 @@ def against_time(
     """Draw a value of each learner against its fit time."""
     seconds = np.empty((0, len(heights))) if comparison.fit_seconds is None else comparison.fit_seconds
     if not np.isfinite(seconds).any():
-        raise ValueError("No fit time of these learners is known. Fit them again to draw times.")
+        raise ValueError("The fit times of these learners are unknown. Fit them again to draw times.")
     known = np.flatnonzero(np.isfinite(seconds).all(axis=0))
     names = [comparison.learners[place] for place in known]
     seconds = np.exp(np.log(np.maximum(seconds[:, known], 1e-6)).mean(axis=0))
@@ -147,7 +147,7 @@ def ticks(low: float, high: float) -> list[float]:
 
 
 def unbeaten(seconds: np.ndarray, losses: np.ndarray) -> list[int]:
-    """Return the learners that no other learner beats in both, with the fastest first.
+    """Return the learners that no other learner beats in both time and loss, with the fastest first.
 
     Examples
     --------
@@ -164,7 +164,7 @@ def unbeaten(seconds: np.ndarray, losses: np.ndarray) -> list[int]:
 def labels_of(
     points: list[Point], names: Sequence[str], line: Sequence[Point] = ()
 ) -> list[tuple[str, float, float]]:
-    """Place the name of each point so that it does not overlap other names, points or lines, if possible.
+    """Place the name of each point with as little overlap with other names, points and lines as possible.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Where work runs: runners and their tasks, how many threads and how much memory, how far long work is."""
+"""Run tasks, limit their threads and memory, and report the progress of long work."""
 
 from committee.running.deadline import stopped_by
 from committee.running.local_runners import runner, runner_of

@@ -86,7 +86,7 @@ class ThreadRunner(PooledRunner):
     Parameters
     ----------
     n_workers : int, default=None
-        At most the number of cores that this process may use, which is meant by None and -1.
+        The number of threads, at most one per core. None and -1 use all cores that this process may use.
     """
 
     def __init__(self, n_workers: int | None = None) -> None:
@@ -101,7 +101,7 @@ class ThreadRunner(PooledRunner):
             )
         self._blas.begin()
         order.task.add_done_callback(self._blas.end)
-        self._pool.add(order)
+        self._add(order)
 
     def as_completed(self, tasks: Iterable[Task]) -> Iterator[Task]:
         """Yield tasks as they end."""
@@ -208,7 +208,7 @@ def runner_of(kind: str | Runner, n_jobs: int | None) -> Runner:
 
 
 class LentRunner(Runner):
-    """The runner of another owner, who closes it. Closing this one only ends its own use."""
+    """A wrapper of a runner that its owner closes. Closing the wrapper leaves the runner open."""
 
     def __init__(self, lender: Runner) -> None:
         super().__init__(lender.n_workers, lender.threads_per_worker)

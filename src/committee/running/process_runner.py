@@ -22,7 +22,6 @@ import subprocess
 import sys
 import threading
 import warnings
-import weakref
 from contextlib import suppress
 from functools import partial
 
@@ -30,13 +29,13 @@ from committee.running import messages
 from committee.running.progress import RECEIVER, forward
 from committee.running.resources import environment_of
 from committee.running.runner import Order, Task, TaskError, WorkerDiedError, failed, failure
-from committee.running.shared_values import MemoryMap, NotShared, live_keys
+from committee.running.shared_values import Key, MemoryMap, NotShared, close_file, live_keys
 from committee.running.worker_pool import PooledRunner
 
 N_TRIES = 2
 # The time that an idle process gets to end itself.
 SECONDS_TO_END = 0.5
-# A dead process mostly closes its pipe. If another process keeps the pipe open, we look after this time.
+# Most dead processes close their pipe. If another process keeps it open, the end is noticed after this time.
 SECONDS_TO_NOTICE = 1
 
 BEGIN = """
@@ -53,14 +52,13 @@ class ProcessRunner(PooledRunner):
     Parameters
     ----------
     n_workers : int, default=None
-        At most the number of cores that this process may use, which is meant by None and -1.
+        The number of processes, at most one per core. None and -1 use all cores that this process may use.
     """
 
     def __init__(self, n_workers: int | None = None) -> None:
         super().__init__(n_workers, lambda n_threads: partial(ProcessExecutor, n_threads))
         self._settings: tuple[object, messages.Frame] = None, b""
-        # The functions that delete the files of shared values.
-        self._closers: list[weakref.finalize] = []
+        self._keys: list[Key] = []
 
     def put(self, value: object) -> MemoryMap:
         """Write a value into a file that all processes map."""
@@ -73,7 +71,7 @@ class ProcessRunner(PooledRunner):
             raise failed(
                 f"A {type(value).__name__} cannot be shared with other processes: {error}", error
             ) from error
-        self._closers = [*(each for each in self._closers if each.alive), handle.close]
+        self._keys = [*set(self._keys).intersection(live_keys()), handle.key]
         return handle
 
     def _start(self, order: Order) -> None:
@@ -88,7 +86,7 @@ class ProcessRunner(PooledRunner):
                 "Pass arguments that can be pickled, or use threads.",
                 error,
             ) from error
-        self._pool.add(order)
+        self._add(order)
 
     def _settings_frame(self, order: Order) -> messages.Frame:
         """Pickle scikit-learn's configuration and the warning filters again if they have changed."""
@@ -101,9 +99,8 @@ class ProcessRunner(PooledRunner):
     def close(self) -> None:
         """End all unfinished tasks, and release all threads, processes and files."""
         super().close()
-        if self._process == os.getpid():
-            for delete_file in self._closers:
-                delete_file()
+        for key in self._keys:
+            close_file(key)
 
 
 class ProcessExecutor:

@@ -31,7 +31,7 @@ TASK_THREADS: ContextVar[int | None] = ContextVar("task_threads", default=None)
 CONTROL_GROUPS = Path("/sys/fs/cgroup")
 OWN_GROUPS = Path("/proc/self/cgroup")
 MEMORY, STATUS, RESET_PEAK = map(Path, ("/proc/meminfo", "/proc/self/status", "/proc/self/clear_refs"))
-# glibc maps each piece of memory of at least this number of bytes separately; the other is the option for it.
+# The option of glibc to map large pieces of memory separately, and the smallest size of such pieces.
 MMAP_THRESHOLD, LARGE_PIECE = -3, 2**22
 NO_QUOTA = 2**31
 # Each thread needs memory, and no machine has as many cores.
@@ -166,7 +166,7 @@ class PeakMemory:
 
 
 def resident_bytes(name: str) -> float:
-    """Return the current (VmRSS) or the peak memory (VmHWM) of this process; only the peak without Linux."""
+    """Return the current (VmRSS) or the peak (VmHWM) memory of this process. Only Linux has the current."""
     for line in read(STATUS).splitlines():
         if line.startswith(name):
             return float(line.split()[1]) * 1024
@@ -351,4 +351,9 @@ def _libraries(kind: str, n_modules: int) -> ThreadpoolController:
     """Return the loaded libraries of a kind; search again when modules have been imported."""
     from threadpoolctl import ThreadpoolController
 
-    return ThreadpoolController().select(user_api=kind)
+    # The search calls Python from C, where the main thread would lose a KeyboardInterrupt.
+    found: list[ThreadpoolController] = []
+    search = threading.Thread(target=lambda: found.append(ThreadpoolController()))
+    search.start()
+    search.join()
+    return found[0].select(user_api=kind)

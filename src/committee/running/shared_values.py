@@ -21,7 +21,9 @@ import tempfile
 import threading
 import weakref
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,9 +39,13 @@ OPEN_FILES = Path("/proc/self/fd")
 # Arrays begin at multiples of this number of bytes, as vector instructions need it.
 ALIGNMENT = 64
 
+Key = tuple[int, int]
+
 _keys = itertools.count()
-_live: dict[tuple[int, int], None] = {}
-_opened: dict[tuple[int, int], Any] = {}
+_files: dict[Key, tuple[weakref.ref[MemoryMap], IO[bytes]]] = {}
+# Python ignores a KeyboardInterrupt in a finalizer, so deleted handles are only queued here, by a C function.
+_deleted: SimpleQueue[weakref.KeyedRef[Key, MemoryMap]] = SimpleQueue()
+_opened: dict[Key, Any] = {}
 _opening = threading.Lock()
 
 
@@ -83,7 +89,7 @@ class NotShared(ValueError):  # noqa: N818 - the name describes the value
 class MemoryMap(Handle):
     """A handle of a value in a file. Unpickling it returns the value.
 
-    The file exists as long as the handle.
+    The file is closed at the next use of any runner of processes after the handle is deleted.
 
     Parameters
     ----------
@@ -96,8 +102,7 @@ class MemoryMap(Handle):
         # On Linux, files are opened through /proc, so a later file may have the same address.
         self.key = (os.getpid(), next(_keys))
         self.address = f"/proc/{os.getpid()}/fd/{file.fileno()}" if OPEN_FILES.exists() else str(file.name)
-        _live[self.key] = None
-        self.close = weakref.finalize(self, _forget, self.key, file)
+        _files[self.key] = weakref.KeyedRef(self, _deleted.put, self.key), file
 
     @property
     def value(self) -> Any:
@@ -107,13 +112,13 @@ class MemoryMap(Handle):
     def __reduce__(self) -> tuple[object, ...]:
         return opened, self._place()
 
-    def _place(self) -> tuple[tuple[int, int], str, list[tuple[int, int]]]:
-        if not self.close.alive:
+    def _place(self) -> tuple[Key, str, list[tuple[int, int]]]:
+        if self.key not in _files:
             raise NotShared("The runner of a shared value is closed. Put it into a runner that is open.")
         return self.key, self.address, self.spans
 
 
-def opened(key: tuple[int, int], address: str, spans: list[tuple[int, int]]) -> Any:
+def opened(key: Key, address: str, spans: list[tuple[int, int]]) -> Any:
     """Return the value in a file; map the file the first time."""
     with _opening:
         if key not in _opened:
@@ -123,12 +128,23 @@ def opened(key: tuple[int, int], address: str, spans: list[tuple[int, int]]) -> 
         return _opened[key]
 
 
-def live_keys() -> tuple[tuple[int, int], ...]:
-    """Return the keys of all values of this process that still have a handle."""
-    return tuple(_live)
+def live_keys() -> tuple[Key, ...]:
+    """Return the keys of all values of this process that still have a handle, and close the other files."""
+    with suppress(Empty):
+        while True:
+            close_file(_deleted.get_nowait().key)
+    return tuple(_files)
 
 
-def keep_only(keys: Collection[tuple[int, int]]) -> None:
+def close_file(key: Key) -> None:
+    """Delete a value and its file, unless another process has made them."""
+    if os.getpid() == key[0]:
+        _opened.pop(key, None)
+        if key in _files:
+            _files.pop(key)[1].close()
+
+
+def keep_only(keys: Collection[Key]) -> None:
     """Delete all values without a handle."""
     for key in _opened.keys() - keys:
         del _opened[key]
@@ -203,14 +219,6 @@ def _write_into(folder: Path, frames: list[Frame], spans: list[tuple[int, int]])
         file.close()
         raise
     return file
-
-
-def _forget(key: tuple[int, int], file: IO[bytes]) -> None:
-    # A forked process has the file open too, and must not delete it.
-    if os.getpid() == key[0]:
-        file.close()
-        _live.pop(key, None)
-        _opened.pop(key, None)
 
 
 def _reducers() -> Reducers:

@@ -1,7 +1,7 @@
 """Threads that process a queue of orders: the common part of the runners of threads and of processes.
 
-Each thread has an executor, which executes one order at a time: in the thread itself, or in a process of its
-own. The threads are daemons and start with the first orders. They have no reference to the runner, so an
+Each thread has an executor, which executes one order at a time: in the thread itself, or in its own
+process. The threads are daemons and start with the first orders. They have no reference to the runner, so an
 unused runner can be deleted, and its threads with it.
 
 An order includes the settings of its caller. scikit-learn has one configuration per thread, and Python has
@@ -94,34 +94,41 @@ class Pool:
         self._orders: SimpleQueue[Order | None] = SimpleQueue()
         self._threads: list[PoolThread] = []
         self._lock = threading.Lock()
+        self._reason: str | None = None
         self._process = os.getpid()
 
     def add(self, order: Order) -> None:
         """Queue an order, and start a thread for it unless all threads exist."""
         with self._lock:
+            if self._reason is not None:
+                return order.refuse(self._reason)
             self._orders.put(order)
             if len(self._threads) < self.n_threads:
                 self._threads.append(PoolThread(self._orders, self.make_executor()))
+                self._threads[-1].thread.start()
 
     def stop(self, reason: str) -> None:
-        """End all tasks, with an error that gives the reason, and all threads. New orders start new ones."""
+        """End all tasks, with an error that gives the reason, and all threads.
+
+        Another call completes a call that was interrupted.
+        """
         # A forked process has none of the threads, and must not end the processes of its parent.
         if os.getpid() != self._process:
             return
         with self._lock:
-            orders, self._orders = self._orders, SimpleQueue()
-            threads, self._threads = self._threads, []
-        while not orders.empty():
-            with suppress(Empty):
-                order = orders.get_nowait()
+            self._reason = reason
+        with suppress(Empty):
+            while True:
+                order = self._orders.get_nowait()
                 if order is not None:
                     order.refuse(reason)
-        for each in threads:
+        self._orders.put(None)
+        for each in self._threads:
             each.stop(reason)
-            orders.put(None)
         deadline = time.monotonic() + SECONDS_TO_STOP
-        for each in threads:
-            if each.thread is not threading.current_thread():
+        for each in self._threads:
+            # Neither this thread nor one whose start was interrupted can be joined.
+            with suppress(RuntimeError):
                 each.thread.join(max(0.0, deadline - time.monotonic()))
 
 
@@ -134,16 +141,15 @@ class PoolThread:
         self.reason: str | None = None
         self.lock = threading.Lock()
         self.thread = threading.Thread(target=self._work, args=[orders], name="committee-runner", daemon=True)
-        self.thread.start()
 
     def stop(self, reason: str) -> None:
         """End the current task, and start no other."""
         with self.lock:
-            self.reason = reason
-            if self.order is not None:
+            if self.reason is None and self.order is not None:
                 task = self.order.task
                 task.settle(error=TaskError(f"{task}, did not end: {reason}."))
                 self.executor.stop()
+            self.reason = reason
 
     def _work(self, orders: SimpleQueue[Order | None]) -> None:
         try:
@@ -156,6 +162,8 @@ class PoolThread:
         except Abandoned:
             pass
         finally:
+            # The other threads end too.
+            orders.put(None)
             self.executor.close()
 
     def _begin(self, order: Order) -> bool:
@@ -202,24 +210,46 @@ class PooledRunner(Runner):
     ) -> None:
         super().__init__(*share_cores(n_workers))
         self._requested = n_workers
-        self._pool = Pool(self.n_workers, make_executors(self.threads_per_worker))
+        self._make_executor = make_executors(self.threads_per_worker)
+        self._open_pool()
+
+    def _open_pool(self) -> None:
+        self._pool = Pool(self.n_workers, self._make_executor)
         # This ends the threads of a runner that is not closed, also when the interpreter exits.
         self._finalizer = weakref.finalize(self, self._pool.stop, "its runner is gone")
+
+    def _add(self, order: Order) -> None:
+        try:
+            self._pool.add(order)
+        except KeyboardInterrupt:
+            self._interrupt()
+            raise
 
     def as_completed(self, tasks: Iterable[Task]) -> Iterator[Task]:
         """Yield tasks as they end."""
         try:
             yield from in_order_of_completion(tasks)
         except KeyboardInterrupt:
-            self._pool.stop("it was interrupted")
+            self._interrupt()
             raise
+
+    def _interrupt(self) -> None:
+        """End all tasks. Later tasks run in new threads."""
+        self._pool.stop("it was interrupted")
+        self._finalizer.detach()
+        self._open_pool()
 
     def close(self) -> None:
         """End all unfinished tasks, and release all threads, processes and files."""
         super().close()
-        self._pool.stop("its runner was closed")
-        # Python ignores a KeyboardInterrupt in a finalizer, so no finalizer of a closed runner may run later.
-        self._finalizer.detach()
+        try:
+            self._pool.stop("its runner was closed")
+        except KeyboardInterrupt:
+            self._pool.stop("its runner was closed")
+            raise
+        finally:
+            # Python ignores a KeyboardInterrupt in a finalizer, so none of a closed runner may run later.
+            self._finalizer.detach()
 
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self._requested,)

@@ -23,7 +23,7 @@ from committee.running.worker_pool import configured, filter_warnings
 
 
 def main() -> None:
-    """Execute the calls that arrive on stdin. The answers go to the stdout of the start of the process."""
+    """Execute the calls that arrive on stdin. The answers go to the original stdout."""
     # The caller handles Ctrl-C and ends this process.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     requests, answers = _take_pipes()

@@ -1,4 +1,4 @@
-"""Members made diverse by what they see: bagging, random subspaces, forests."""
+"""Ensembles whose members differ in their rows or columns: bagging, random subspaces and forests."""
 
 from committee.sampling.bagging.estimators import (
     BaggingClassifier,

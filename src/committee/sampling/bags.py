@@ -1,4 +1,4 @@
-"""Bags: which rows each member sees, and how many of them."""
+"""Draw bags: the rows of the training set of each member."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from committee.task import are_repetitions, row_weights
 
 @dataclass(frozen=True, eq=False)
 class Bags:
-    """How the rows of members are drawn. A bag is not kept: it is drawn again when somebody asks for it.
+    """The settings by which the rows of members are drawn. Bags are not stored, but drawn again if needed.
 
-    Units are rows, or groups of rows that stay together. They lie in an order that depends on what the rows
-    contain and not on where they stand, so that the order of a table changes no bag.
+    Units are rows, or groups of rows that are drawn together. Their order depends on their content and not on
+    their position, so the order of the table changes no bag.
 
     Parameters
     ----------
     n_rows : int
     units : ndarray of uint32
-        Rows or groups, stratum after stratum; without replacement, one of weight 2 stands there twice.
+        Rows or groups, stratum after stratum. Without replacement, a row of weight 2 occurs twice.
     ends, n_draws : ndarray of uint64 of shape (n_strata,)
-        Where each stratum ends in `units`, and how many of them are drawn.
+        The end of each stratum in `units`, and the number of its units to draw.
     weights : ndarray of uint32 of shape (n_units,), or None
-        In proportion to which they are drawn; None if all are alike.
+        Units are drawn in proportion to these. None draws all with the same probability.
     groups : ndarray of uint32 of shape (n_rows,), or None
         The group of each row, if groups are drawn.
     replaces : bool
-        Whether what is drawn can be drawn again.
+        Whether units are drawn with replacement.
     keeps_weights : bool
-        Whether a row that is drawn weighs what it weighs in the table, rather than 1.
+        Whether a drawn row keeps its weight. False gives it the weight 1.
 
     Examples
     --------
@@ -72,7 +72,7 @@ class Bags:
         repeats: np.ndarray | None = None,
         n_threads: int = 1,
     ) -> Self:
-        """Make the bags of a fit, or raise if rows cannot be drawn like that.
+        """Return the bags of a fit. Raise if rows cannot be drawn with these settings.
 
         Parameters
         ----------
@@ -82,11 +82,11 @@ class Bags:
         bootstrap : bool
             Whether rows are drawn with replacement, in proportion to their weights.
         max_samples : int or float
-            How many are drawn, or which share of all.
+            The number of units to draw, or the share of all.
         sampling : {"plain", "stratified", "balanced"}, default="plain"
-            Whether classes are drawn by themselves, in proportion to their rows or all alike.
+            Whether each class is drawn separately: in proportion to its rows, or equally often.
         repeats : ndarray of shape (n_rows,), or None
-            How often each row stands in the table, if its own weight says that.
+            The number of repetitions of each row, if the weights of the rows are repetitions.
         n_threads : int, default=1
         """
         weights = training.weights
@@ -127,7 +127,7 @@ class Bags:
 
     @classmethod
     def of_forest(cls, training: Training, binned: BinnedTable, n_draws: int, n_threads: int) -> Self:
-        """Rows drawn one by one with replacement, in proportion to their weights, however many."""
+        """Return bags of any number of rows, drawn with replacement in proportion to their weights."""
         units, fixed = training.rows_by_content(binned, n_threads), training.fixed
         weights = None if fixed is None else np.ascontiguousarray(fixed[units])
         ends, drawn = np.array([len(units)], dtype=np.uint64), np.array([n_draws], dtype=np.uint64)
@@ -135,7 +135,7 @@ class Bags:
 
     @classmethod
     def of_all_rows(cls, training: Training) -> Self:
-        """All rows that weigh something, for every member."""
+        """Return bags that contain all rows of positive weight."""
         n_rows, weights = training.table.n_rows, training.weights
         units = np.flatnonzero(np.ones(n_rows) if weights is None else weights).astype(np.uint32)
         total = np.array([len(units)], dtype=np.uint64)
@@ -143,7 +143,7 @@ class Bags:
 
     @classmethod
     def take(cls, fields: Fields) -> Self:
-        """Take them from a saved file."""
+        """Take bags from a saved file."""
         n_rows = fields.integer("n_rows", 1, 2**30)
         units = fields.array("units", np.uint32, (None,))
         ends = fields.array("ends", np.uint64, (None,))
@@ -166,17 +166,17 @@ class Bags:
 
     @property
     def total(self) -> int:
-        """How many units a member draws."""
+        """The number of units in a bag."""
         return int(self.n_draws.sum())
 
     @property
     def most_weight(self) -> int:
-        """What the rows of a bag may weigh together, in fixed point."""
+        """The largest total weight of the rows of a bag, in fixed point."""
         return 2**31 - 1 if self.keeps_weights or self.groups is not None else self.total
 
     @property
     def leaves_rows(self) -> bool:
-        """Whether there may be rows that a member does not see."""
+        """Whether there may be rows outside of a bag."""
         return self.replaces or self.total < len(self.units)
 
     def drawing(self) -> _engine.Drawing:
@@ -192,38 +192,37 @@ class Bags:
             self.keeps_weights,
         )
 
-    def are_those(self, others: Bags) -> bool:
-        """Whether these are the bags of others, number by number."""
-        mine, theirs = vars(self), vars(others)
-        return all(np.array_equal(mine[name], theirs[name]) for name in mine)
+    def equals(self, other: Bags) -> bool:
+        """Return whether all settings are equal to those of other bags."""
+        return all(np.array_equal(value, vars(other)[name]) for name, value in vars(self).items())
 
     def draw(self, seed: int, member: int) -> np.ndarray:
-        """How often a member sees each row: uint32 of shape (n_rows,). Rows outside of the bag have 0."""
+        """Return how often the bag of a member contains each row, as uint32 of shape (n_rows,)."""
         return self.drawing().draw(seed, member)
 
     def rows(self, seed: int, member: int) -> np.ndarray:
-        """The rows that a member sees, one as often as it was drawn."""
+        """Return the rows in the bag of a member, each as often as it was drawn."""
         return np.repeat(np.arange(self.n_rows), self.draw(seed, member))
 
 
 @dataclass(frozen=True, eq=False)
 class ForestBags:
-    """Which rows the trees of a forest see: fits that go on may draw from other rows than those before.
+    """The bags of the trees of a forest. A resumed fit may draw from other rows than the previous fit.
 
     Parameters
     ----------
     parts : tuple of (int, Bags)
-        The first tree that sees such bags, and these; none if the file of a forest is older than they are.
+        The bags of each fit, and the first tree that uses them. Files of old versions contain none.
     """
 
     parts: tuple[tuple[int, Bags], ...] = ()
 
     @classmethod
     def take(cls, fields: Fields, n_trees: int) -> Self:
-        """Take them from a saved file; an older one does not know them."""
+        """Take the bags from a saved file. Files of old versions contain none."""
         parts = []
         for each in fields.take("bags", list) if "bags" in fields else []:
-            fields.require(isinstance(each, dict), "bags are no named values")
+            fields.require(isinstance(each, dict), "a bag is not a dict")
             named = Fields(each, "bags.")
             parts.append((named.integer("first", 0, n_trees - 1), Bags.take(named.fields("bags"))))
             named.finish()
@@ -233,34 +232,32 @@ class ForestBags:
         return cls(tuple(parts))
 
     def learnt(self) -> list[dict[str, Any]]:
-        """What goes into a file."""
+        """Return the values to save."""
         return [{"first": first, "bags": vars(bags)} for first, bags in self.parts]
 
     def and_then(self, bags: Bags, first: int) -> Self:
-        """The same with the bags of the trees from a first one on."""
-        if first > 0 and (not self.parts or bags.are_those(self.parts[-1][1])):
+        """Add the bags of the trees from a first one on."""
+        if first > 0 and (not self.parts or bags.equals(self.parts[-1][1])):
             return self
         return type(self)((*self.parts, (first, bags)))
 
     def check_rows(self, bags: Bags) -> None:
-        """Raise unless further bags are drawn from the rows that trees were judged on, if these are known."""
+        """Raise if further bags are drawn from other rows than those of the out-of-bag votes."""
         if not self.parts:
             return
         _, before = self.parts[-1]
         units, weights = (before.units, bags.units), (before.weights, bags.weights)
         if not (np.array_equal(*units) and np.array_equal(*weights)):  # type: ignore[arg-type]
             raise ValueError(
-                "The trees of the previous fit were judged out of bag on other rows, or on rows of other "
-                "weights. With warm_start=True, pass the same X, y and sample_weight, or set oob_score=False "
-                "and a rule that does not learn."
+                "The out-of-bag votes of the previous fit are on other rows, or on rows of other weights. "
+                "With warm_start=True, pass the same X, y and sample_weight, or set oob_score=False and a "
+                "rule that does not learn."
             )
 
     def rows(self, seed: int, n_trees: int) -> list[np.ndarray]:
-        """The rows that each tree sees, one as often as it was drawn."""
+        """Return the rows in the bag of each tree, each as often as it was drawn."""
         if not self.parts:
-            raise AttributeError(
-                "The file of this forest is of an older version, which kept no bags. Fit the forest again."
-            )
+            raise AttributeError("The file of this forest is of an old version without bags. Fit it again.")
         ends = [*(first for first, _ in self.parts[1:]), n_trees]
         return [
             bags.rows(seed, tree)
@@ -270,7 +267,7 @@ class ForestBags:
 
 
 def weights_each_time(weights: np.ndarray | None, repeats: np.ndarray | None) -> np.ndarray | None:
-    """What a row weighs each time that it stands in the table; None if all weigh 1.
+    """Return the weight of one repetition of each row, or None if all are 1.
 
     Examples
     --------
@@ -283,12 +280,12 @@ def weights_each_time(weights: np.ndarray | None, repeats: np.ndarray | None) ->
 
 
 def check_pure_groups(groups: np.ndarray, y: np.ndarray) -> None:
-    """Raise unless the rows of a group have one class, so that groups can be drawn by class."""
+    """Raise if a group has rows of several classes, because then groups cannot be drawn by class."""
     classes_of = np.unique(np.column_stack([groups, y]), axis=0)[:, 0]
     if len(classes_of) > len(np.unique(groups)):
         raise ValueError(
-            "Groups are drawn whole, and some have rows of several classes. Set sampling='plain', or give "
-            "each group one class."
+            "Groups are drawn as a whole, and some have rows of several classes. Set sampling='plain', or "
+            "pass groups of one class each."
         )
 
 
@@ -310,16 +307,16 @@ def check_room(n_drawn: int, n_classes: int, max_samples: int | float, what: str
 def draws_by_stratum(
     counts: np.ndarray, max_samples: int | float, *, is_balanced: bool, what: str
 ) -> np.ndarray:
-    """How many units are drawn from each stratum.
+    """Return the number of units to draw from each stratum.
 
     Parameters
     ----------
     counts : ndarray of int of shape (n_strata,)
-        How many there are; a stratum without any is left out.
+        The number of units of each stratum. Empty strata are skipped.
     max_samples : int or float
-        How many are drawn from all strata together, or which share.
+        The number of units to draw from all strata together, or the share.
     is_balanced : bool
-        Whether all strata are drawn alike, none more often than the smallest has units.
+        Whether to draw the same number from each stratum, at most the size of the smallest.
     what : {"rows", "groups"}
 
     Returns
@@ -334,7 +331,7 @@ def draws_by_stratum(
     array([10,  0, 10])
     >>> draws_by_stratum(np.array([3, 2]), 9, is_balanced=False, what="rows")
     Traceback (most recent call last):
-    ValueError: max_samples=9 is more than the 5 rows that can be drawn. Lower it, or give a share in (0, 1].
+    ValueError: max_samples=9 is more than the 5 rows that can be drawn. Lower it, or pass a share in (0, 1].
     """
     is_there = counts > 0
     available = counts.sum()
@@ -343,13 +340,13 @@ def draws_by_stratum(
     most = counts.sum()
     total = max(1, int(max_samples * most)) if is_float(max_samples) else int(max_samples)
     if total > most:
-        whose = "can be drawn" if most == available else "can be drawn with all classes alike"
+        whose = "can be drawn" if most == available else "can be drawn in equal numbers per class"
         raise ValueError(
-            f"max_samples={max_samples} is more than the {most} {what} that {whose}. Lower it, or give a "
+            f"max_samples={max_samples} is more than the {most} {what} that {whose}. Lower it, or pass a "
             "share in (0, 1]."
         )
     check_room(total, int(is_there.sum()), max_samples, what)
-    # The largest remainders, the first of equal ones, get what is left over.
+    # Rounding leaves some draws over. They go to the strata with the largest remainders.
     exact = total * (counts / most)
     drawn = np.where(is_there, np.maximum(1, np.floor(exact + 1e-9)), 0).astype(np.int64)
     while drawn.sum() < total:
@@ -360,7 +357,7 @@ def draws_by_stratum(
 
 
 def repeats_of(sample_weight: Any, n_rows: int) -> np.ndarray | None:
-    """How often each row stands in the table, if its own weight says that; what its class weighs never does.
+    """Return the weights of the rows if they are repetitions of rows, else None.
 
     Examples
     --------
@@ -374,17 +371,17 @@ def repeats_of(sample_weight: Any, n_rows: int) -> np.ndarray | None:
 def n_draws(
     weights: np.ndarray | None, repeats: np.ndarray | None, n_rows: int, max_samples: int | float | None
 ) -> int:
-    """The number of rows that a tree draws.
+    """Return the number of rows that a tree draws.
 
     Parameters
     ----------
     weights : ndarray of shape (n_rows,) or None
-        Only how many are positive matters.
+        Only the number of positive weights matters.
     repeats : ndarray of shape (n_rows,) or None
-        How often each row stands in the table, if its weight says that.
+        The number of repetitions of each row, if the weights are repetitions.
     n_rows : int
     max_samples : int, float or None
-        A number of rows, or a share of what None draws.
+        A number of rows, or a share of the number that None draws.
 
     Returns
     -------
@@ -405,6 +402,6 @@ def n_draws(
     drawn = available if max_samples is None else max_samples * available
     if drawn > LARGEST_INTEGER:
         raise ValueError(
-            f"max_samples={max_samples} draws {drawn:.10g} rows, and {LARGEST_INTEGER} is the most. Lower it."
+            f"max_samples={max_samples} draws {drawn:.10g} rows, but the limit is {LARGEST_INTEGER}."
         )
     return max(1, int(drawn))

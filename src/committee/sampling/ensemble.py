@@ -1,7 +1,7 @@
-"""Members of which a rule makes one decision: what forests, bagging and rotation forests share.
+"""Combine the votes of many members by a rule: the base of forests, bagging and rotation forests.
 
-In: trees of the engine, or members of other kinds, and a rule; one that learns does so from the votes on rows
-outside of the bags. Out: the decision for new rows. Where votes are only summed, the engine decides itself.
+In: trees of the engine, or members of other kinds, and a rule. A rule that learns is fitted on out-of-bag
+votes. Out: the decision for new rows. If a rule only sums votes, the engine decides.
 """
 
 from __future__ import annotations
@@ -34,45 +34,40 @@ from committee.votes.honest_votes import HonestVotes
 
 
 def is_rule(value: Any) -> bool:
-    """Whether a value may be a rule; `as_rule` knows whether it is one."""
+    """Return whether a value has the type of a rule. `as_rule` checks the names."""
     return isinstance(value, str | Rule) or (callable(value) and not isinstance(value, type))
-
-
-def is_text(value: Any) -> bool:
-    """Whether a value is text; `metric_of` knows whether it names a metric."""
-    return isinstance(value, str)
 
 
 @declared
 class Ensemble(Voter):
-    """Members of which a rule makes one decision.
+    """Members whose votes a rule combines.
 
     Attributes
     ----------
     rule_ : Rule
-        The fitted rule; None if y has one class.
+        The fitted rule. None if y has one class.
     """
 
     rule: Any = parameter(
         "mean",
         Constraint("the name of a rule, a function of votes or a rule", is_rule),
-        'How the votes of the members are combined: "mean" averages them, "majority" counts the classes that '
-        'members vote for, "weighted_mean" weighs members by their out-of-bag accuracy (numbers: the inverse '
-        "of their squared error), and so on: a name of `committee.rules`, a function or a rule. One that "
-        "learns does so from out-of-bag votes, in which the mean of the others stands for the vote of a "
-        "member on a row that it has seen.",
+        "The rule that combines the votes of the members: a name of `committee.rules`, a function or a rule. "
+        '"mean" averages the votes, "majority" counts the classes that members vote for, "weighted_mean" '
+        "weighs members by their out-of-bag accuracy (in regression, by the inverse of their squared error). "
+        "A rule that learns is fitted on out-of-bag votes. On a row in the bag of a member, the mean of the "
+        "other votes replaces its vote.",
     )
     oob_score: Any = parameter(
         False,
         Constraint(
             "True, False, the name of a metric, a scorer or a callable",
-            lambda value: is_boolean(value) or is_text(value) or callable(value),
+            lambda value: is_boolean(value) or isinstance(value, str) or callable(value),
         ),
-        "Whether to judge the decision on the rows that members have not seen; there are such with "
-        "`bootstrap`. A rule decides on the votes of those members alone; one that learns decides on each "
-        "fifth of the rows by what it learns from the others. True is the accuracy, or R2 of numbers. A name "
-        "is that of a scorer of scikit-learn, as in `committee.score`; a callable is called as "
-        "metric(y_true, y_pred), with labels or, if it takes no text, with their numbers in `classes_`.",
+        "Whether to score the out-of-bag decision, which exists with `bootstrap`. For each row, the rule "
+        "combines the votes of the members whose bags do not contain it. A rule that learns decides on each "
+        "fifth of the rows after a fit on the others. True computes the accuracy, or R2 in regression. "
+        "A name is a scorer of scikit-learn, as in `committee.score`. A callable is called as "
+        "metric(y_true, y_pred), with labels or, if it takes no text, with their positions in `classes_`.",
     )
 
     @property
@@ -81,19 +76,19 @@ class Ensemble(Voter):
         raise NotImplementedError
 
     def __len__(self) -> int:
-        """The number of members."""
+        """Return the number of members."""
         return len(self.estimators_)
 
     def __getitem__(self, index: int) -> Any:
-        """The member at a position."""
+        """Return the member at a position."""
         return self.estimators_[index]
 
     def __iter__(self) -> Iterator[Any]:
-        """One member after the other."""
+        """Iterate over the members."""
         return iter(self.estimators_)
 
     def votes(self, X: Any) -> np.ndarray:
-        """The vote of every member.
+        """Return the votes of all members.
 
         Parameters
         ----------
@@ -121,7 +116,7 @@ class Ensemble(Voter):
 
     @property
     def rule_(self) -> Rule | None:
-        """The fitted rule; None if y has one class."""
+        """The fitted rule. None if y has one class."""
         check_is_fitted(self)
         if self._ruling is not None:
             return self._ruling.rule
@@ -129,14 +124,15 @@ class Ensemble(Voter):
 
     @property
     def oob_score_(self) -> float:
-        """The metric on the rows that have an out-of-bag decision: accuracy or R2, or what `oob_score` is."""
+        """The accuracy, R2 or `oob_score` metric of the out-of-bag decision."""
         return self._scored().score
 
     @property
     def oob_curve_(self) -> np.ndarray:
         """The error after every tree: the misclassified share of the rows, or the mean squared error.
 
-        It is that of the mean of the votes, or of their majority if that is the rule. No other rule is asked.
+        It is the error of the majority of the votes if that is the rule, and of their mean for all other
+        rules.
         """
         return self._required_out_of_bag().curve
 
@@ -145,27 +141,25 @@ class Ensemble(Voter):
         return None if self._ruling is None else self._ruling.votes
 
     def _new_rule(self, seed: int) -> Rule:
-        """Make the rule that the parameter names, to be fitted."""
+        """Return the unfitted rule of the parameter `rule`."""
         made: Rule = seeded(as_rule(self.rule), stream(seed, 0, RULE))
         return made
 
     def _keep_ruling(self, ruling: Ruling, *, keeps_votes: bool) -> None:
-        """Take a fitted rule, and the votes that it learnt from if somebody needs them.
-
-        Where votes are not summed, no matrix goes to the engine as it is.
-        """
-        # None if the engine sums the votes to their mean, which takes no rule.
+        """Store a fitted rule, with or without the votes that it was fitted on."""
+        # None if the engine averages the votes, which needs no rule.
         self._ruling: Ruling | None = ruling if keeps_votes else replace(ruling, votes=None)
         self._rule = name_of_sum(ruling.rule)
+        # The engine takes a matrix directly only if it sums the votes.
         if not sums_votes(ruling.rule):
             self._matrix_width = -1
 
     def _curve_before(self) -> np.ndarray:
-        """Return the errors of the members of the previous fit; none if they were not judged."""
+        """Return the out-of-bag errors of the previous fit. They are empty if it did not compute them."""
         return np.empty(0) if self._out_of_bag is None else self._out_of_bag.curve
 
     def _scored(self) -> OutOfBag:
-        """Return what is known of the decision, and not only of the sums of the votes."""
+        """Return the out-of-bag votes and score. Raise if there is no out-of-bag decision."""
         return self._required_out_of_bag()
 
     def _required_out_of_bag(self) -> OutOfBag:
@@ -175,7 +169,7 @@ class Ensemble(Voter):
         return found
 
     def _open(self, X: Any) -> Source:
-        """A table as members take it, if it has the columns of the fit."""
+        """Open a table for the members. Raise if it does not have the columns of the fit."""
         source = open_source(X)
         self._read(source)
         return in_order(source, self.schema_)
@@ -190,21 +184,20 @@ class Ensemble(Voter):
         return ruling.rule.combine(self.votes(source), matrix)
 
     def _oob_decision(self) -> np.ndarray:
-        """The out-of-bag decision, of shape (n_rows, n_outputs)."""
-        judged = self._scored()
-        ruling = self._ruling
-        return judged.decision if ruling is None or ruling.decision is None else ruling.decision
+        """Return the out-of-bag decision, of shape (n_rows, n_outputs)."""
+        out_of_bag, ruling = self._scored(), self._ruling
+        return out_of_bag.decision if ruling is None or ruling.decision is None else ruling.decision
 
     def _check_same_sums(self, rule: str) -> None:
-        """Raise if votes of further members cannot be added to the sums out of bag of those before."""
+        """Raise if further votes cannot be added to the out-of-bag sums of the previous fit."""
         if is_open(self._task) and (rule == "majority") != (self._rule == "majority"):
             raise ValueError(
-                "The members of the previous fit were judged by another rule than the majority, or these are "
-                "not. Leave the rule as it was, or set warm_start=False."
+                "Only one of this fit and the previous one counts out-of-bag votes by majority, so they "
+                "cannot be added. Keep the rule of the previous fit, or set warm_start=False."
             )
 
     def _score_again(self, training: Training) -> None:
-        """Score the decision that is there: `oob_score` may be another metric than in the previous fit."""
+        """Score the stored decision again, because `oob_score` may be another metric than before."""
         if self.oob_score and self._out_of_bag is not None:
             score = score_of(self._oob_decision(), training, self.oob_score)
             self._out_of_bag: OutOfBag | None = replace(self._out_of_bag, score=score)
@@ -228,7 +221,7 @@ class Ensemble(Voter):
         }
 
     def _take_ruling(self, kept: KeptRule | None, fields: Fields, n_members: int, n_rows: int | None) -> None:
-        """Take the same from a file; one that is older than the rules of forests names its rule."""
+        """Take them from a file. Files of old versions contain only the parameter `rule` of a forest."""
         found = fields.optional_fields("out_of_bag")
         sizes = n_members, self.n_features_in_, self._task.n_outputs
         self._out_of_bag = None if found is None else OutOfBag.take(found, *sizes)
@@ -243,8 +236,18 @@ class Ensemble(Voter):
         return self._keep_ruling(Ruling(rule, encoder, votes, decision), keeps_votes=True)
 
 
+def oob_decision_function(ensemble: Any) -> np.ndarray:
+    """Return the out-of-bag probabilities, with NaN for a row in the bags of all members."""
+    return ensemble._oob_decision()
+
+
+def oob_prediction(ensemble: Any) -> np.ndarray:
+    """Return the out-of-bag predictions, with NaN for a row in the bags of all members."""
+    return ensemble._oob_decision()[:, 0]
+
+
 def feature_importances(forest: Any) -> np.ndarray:
-    """How much the splits on each column lower the impurity, in the mean of the trees.
+    """Return how much the splits on each column lower the impurity, averaged over the trees.
 
     They sum to 1, or are all 0.
     """
@@ -253,13 +256,13 @@ def feature_importances(forest: Any) -> np.ndarray:
 
 
 def feature_importances_std(forest: Any) -> np.ndarray:
-    """The standard deviation over the trees of `feature_importances_`."""
+    """Return the standard deviation over the trees of `feature_importances_`."""
     check_is_fitted(forest)
     return shares_by_member(forest._importances).std(axis=0)
 
 
 def leaves_of_rows(forest: Any, X: Any) -> np.ndarray:
-    """The leaf of each row in each tree.
+    """Return the leaf of each row in each tree.
 
     Parameters
     ----------

@@ -1,4 +1,7 @@
-"""The out-of-bag decision: for each row, what the trees say that have not seen it (Breiman 2001)."""
+"""Compute and score out-of-bag decisions: each row gets votes of members without it in their bags.
+
+The method is from Breiman (2001).
+"""
 
 from __future__ import annotations
 
@@ -26,16 +29,16 @@ from committee.task import NUMERIC, Classification, Regression
 
 @dataclass(frozen=True, eq=False)
 class OutOfBag:
-    """The decisions of the trees that have not seen a row, and what they tell of the forest.
+    """The out-of-bag votes of a forest, and their score.
 
     Parameters
     ----------
     sums : ndarray of shape (n_rows, n_outputs)
-        The votes of those trees.
+        The sum of the out-of-bag votes on each row.
     counts : ndarray of shape (n_rows,)
-        How many trees they are.
+        The number of these votes.
     curve : ndarray of shape (n_trees,)
-        The error of these sums after every tree: the misclassified share of the rows, or the mean squared
+        The error of the sums after every tree: the misclassified share of the rows, or the mean squared
         error.
     losses : ndarray of shape (n_trees, n_columns), or None
         How much the error of each tree grows when a column is shuffled.
@@ -58,7 +61,7 @@ class OutOfBag:
         decision: np.ndarray | None,
         losses: np.ndarray | None = None,
     ) -> Self:
-        """Take the out-of-bag votes from what the engine returns; a rule may have decided otherwise."""
+        """Score the out-of-bag votes of the engine, or the decision of a rule that does not sum votes."""
         sums, counts = votes.sums, votes.counts
         score = score_of(means(sums, counts) if decision is None else decision, training, metric)
         return cls(sums, counts, votes.curve, losses, score)
@@ -79,24 +82,24 @@ class OutOfBag:
 
     @property
     def decision(self) -> np.ndarray:
-        """The decision for each row, of shape (n_rows, n_outputs); NaN for a row that all trees have seen."""
+        """The mean of the votes on each row, of shape (n_rows, n_outputs). NaN for rows without votes."""
         return means(self.sums, self.counts)
 
     @property
     def votes(self) -> _engine.OutOfBagVotes:
-        """The votes, to which the engine can add those of further trees."""
+        """The votes, in the form in which the engine adds votes of further trees."""
         return _engine.OutOfBagVotes(self.sums, self.counts, self.curve)
 
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """The out-of-bag votes of members that come one after the other, summed as the engine sums trees'.
+    """The out-of-bag votes of members that the engine does not grow. Members are added one by one.
 
     Parameters
     ----------
     training : Training
     is_majority : bool
-        Whether each counts for the class alone that it is highest for.
+        Whether each vote counts for its highest class only.
     sums : ndarray of shape (n_rows, n_outputs)
     counts : ndarray of uint32 of shape (n_rows,)
     curve : tuple of float
@@ -120,7 +123,7 @@ class Tally:
 
     @classmethod
     def of(cls, training: Training, before: OutOfBag | None, is_majority: bool) -> Self:
-        """The votes of the members of the previous fit, or none."""
+        """Start with the votes of the previous fit, or without votes."""
         if before is not None:
             return cls(training, is_majority, before.sums, before.counts, tuple(before.curve))
         n_rows = training.table.n_rows
@@ -128,7 +131,7 @@ class Tally:
         return cls(training, is_majority, sums, np.zeros(n_rows, dtype=np.uint32), ())
 
     def and_then(self, rows: np.ndarray, votes: np.ndarray) -> Self:
-        """The same with the votes of one more member on some rows."""
+        """Add the votes of one more member on some rows."""
         sums, counts = self.sums.copy(), self.counts.copy()
         if self.is_majority:
             votes = one_hot(votes.argmax(axis=1), votes.shape[1])
@@ -138,7 +141,7 @@ class Tally:
         return replace(made, curve=(*self.curve, made.error()))
 
     def error(self) -> float:
-        """The misclassified share of the rows that have votes and a weight, or the mean squared error."""
+        """Return the misclassified share or the mean squared error, on rows with votes and a weight."""
         is_scored = self.counts > 0
         if self.training.weights is not None:
             is_scored &= self.training.weights > 0
@@ -156,48 +159,48 @@ class Tally:
 
 
 def check_can_resume(before: OutOfBag | None, n_rows: int, with_importances: bool) -> None:
-    """Raise unless the out-of-bag votes of further trees can be added to those of the trees before."""
+    """Raise if the out-of-bag votes of further trees cannot be added to those of the previous fit."""
     if before is None or (with_importances and before.losses is None):
         raise ValueError(
-            "The trees of the previous fit were not judged out of bag, and warm_start=True goes on with them. "
+            "The previous fit computed no out-of-bag votes, and warm_start=True needs them. "
             "Set oob_score and oob_importances from the first fit on, or warm_start=False."
         )
     if len(before.counts) != n_rows:
         raise ValueError(
-            f"X has {n_rows} rows, and the trees of the previous fit were judged on {len(before.counts)}. With "
+            f"X has {n_rows} rows, and the previous fit had {len(before.counts)}. With "
             "warm_start=True, pass the same rows, or set oob_score=False."
         )
 
 
 def warn_if_all_rows_seen(out_of_bag: OutOfBag | None) -> None:
-    """Warn, from within a fit, if all trees have seen all rows."""
+    """Warn in a fit if all bags contain all rows."""
     if out_of_bag is not None and np.isnan(out_of_bag.curve[-1]):
-        message = "Every tree has seen every row, so oob_score_ is NaN. Grow more trees."
+        message = "Every bag contains every row, so oob_score_ is NaN. Grow more trees."
         warnings.warn(message, stacklevel=4)
 
 
 def means(sums: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Sums by counts, NaN where nothing was counted."""
+    """Divide sums by counts. The result is NaN where a count is 0."""
     with np.errstate(invalid="ignore"):
         return sums / counts[:, np.newaxis]
 
 
 def is_named(metric: Any) -> bool:
-    """Whether a metric is one of `committee.score`, by name or as a scorer, and no function of labels."""
+    """Return whether a metric is a name or a scorer, as in `committee.score`, instead of a function."""
     return isinstance(metric, str) or is_made_scorer(metric)
 
 
 def check_metric(metric: Any, task: Classification | Regression) -> None:
-    """Raise, before any work, if a metric cannot judge a task.
+    """Raise before any work if a metric cannot score out-of-bag decisions on a task.
 
-    That is a name that is no metric of it, a scorer of other labels, or a function that wants an estimator.
+    The metric may not exist for the task, be a scorer of other labels, or be a function of an estimator.
 
     Examples
     --------
     >>> check_metric(lambda estimator, X, y: estimator.score(X, y), Regression())
     Traceback (most recent call last):
-    ValueError: oob_score=<lambda> cannot be called with answers and predictions. No estimator has made all \
-of them: for a function of an estimator, X and y, take the name of a scorer, or what make_scorer makes.
+    ValueError: oob_score=<lambda> cannot be called with y_true and y_pred. Out-of-bag predictions have no \
+single estimator, so pass a function of these two, the name of a scorer, or a result of make_scorer.
     """
     if is_named(metric):
         if n_outputs_of(task) > task.n_outputs:
@@ -205,27 +208,27 @@ of them: for a function of an estimator, X and y, take the name of a scorer, or 
         else:
             check_scoring(metric, task.n_outputs, task.classes)
     elif callable(metric) and not takes_arguments(metric, 2):
-        raise not_of_predictions(metric)
+        raise error_of_arguments(metric)
 
 
-def not_of_predictions(metric: Any) -> ValueError:
-    """The error of a function that is no metric of answers and predictions."""
+def error_of_arguments(metric: Any) -> ValueError:
+    """Make the error for a function that is not a metric of y_true and y_pred."""
     return ValueError(
-        f"oob_score={name_of_function(metric)} cannot be called with answers and predictions. No estimator "
-        "has made all of them: for a function of an estimator, X and y, take the name of a scorer, or what "
-        "make_scorer makes."
+        f"oob_score={name_of_function(metric)} cannot be called with y_true and y_pred. Out-of-bag "
+        "predictions have no single estimator, so pass a function of these two, the name of a scorer, or a "
+        "result of make_scorer."
     )
 
 
 def n_outputs_of(task: Classification | Regression) -> int:
-    """The number of outputs of a metric: one class is one of two, and no number."""
+    """Return the number of outputs for a metric. A single class counts as two, never as regression."""
     return max(task.n_outputs, 2) if isinstance(task, Classification) else 1
 
 
 def value_of(
     metric: Any, truth: np.ndarray, decision: np.ndarray, task: Classification | Regression
 ) -> float:
-    """The value of a metric on decisions; NaN, with a warning, where it has none, as for lack of a class."""
+    """Return the value of a metric on decisions. Warn and return NaN if it has none on these rows."""
     n_missing = n_outputs_of(task) - task.n_outputs
     decision = np.pad(decision, [(0, 0), (0, n_missing)])
     try:
@@ -237,7 +240,7 @@ def value_of(
 
 
 def score_of(decision: np.ndarray, training: Training, metric: Any) -> float:
-    """The metric on the rows that have a decision and a weight; NaN if there are none."""
+    """Return the metric on the rows with a decision and a positive weight; NaN without such rows."""
     task = training.task
     is_scored = ~np.isnan(decision[:, 0])
     if training.weights is not None:
@@ -248,24 +251,24 @@ def score_of(decision: np.ndarray, training: Training, metric: Any) -> float:
     if is_named(metric):
         return value_of(metric, truth, decision, task)
     if not isinstance(task, Classification):
-        return called(metric if callable(metric) else r2_score, truth, decision[:, 0])
+        return call_metric(metric if callable(metric) else r2_score, truth, decision[:, 0])
     answer = decision.argmax(axis=1)
     if not callable(metric):
-        return called(accuracy_score, truth, answer)
+        return call_metric(accuracy_score, truth, answer)
     try:
-        return called(metric, task.classes[truth], task.classes[answer])
+        return call_metric(metric, task.classes[truth], task.classes[answer])
     except (ValueError, TypeError):
         if task.classes.dtype.kind in NUMERIC:
             raise
-        # Many a metric takes no text. scikit-learn's forests tell classes by their numbers.
-        return called(metric, truth, answer)
+        # Many metrics take no text. scikit-learn's forests always pass the positions of the classes.
+        return call_metric(metric, truth, answer)
 
 
-def called(metric: Any, truth: np.ndarray, answer: np.ndarray) -> float:
-    """What a function says of answers, or an error if it is no metric of them."""
+def call_metric(metric: Any, truth: np.ndarray, answer: np.ndarray) -> float:
+    """Call a function with y_true and y_pred. Raise if it uses y_true as an estimator."""
     try:
         return float(metric(truth, answer))
     except AttributeError as error:
         if error.obj is not truth:
             raise
-        raise not_of_predictions(metric) from error
+        raise error_of_arguments(metric) from error

@@ -25,17 +25,18 @@ from committee.votes.honest_votes import HonestVotes
 
 @dataclass(frozen=True, eq=False)
 class Ruling:
-    """A rule that has learnt what there was to learn.
+    """A fitted rule, with its out-of-bag decision.
 
     Parameters
     ----------
     rule : Rule, or None
-        None if y has one class: there is nothing to decide.
+        None if y has one class.
     encoder : TableEncoder, or None
-        What encodes rows for it, if it looks at them.
+        The encoder of the rows, if the rule looks at them.
     votes : HonestVotes, or None
+        The out-of-bag votes, if they are needed.
     decision : ndarray of shape (n_rows, n_outputs), or None
-        Its out-of-bag decision; None if that is the sum of the votes, or not wanted.
+        The out-of-bag decision. None if it is the sum of the votes, or is not needed.
     """
 
     rule: Rule | None
@@ -45,7 +46,7 @@ class Ruling:
 
     @classmethod
     def of(cls, rule: Rule, task: Task, votes: HonestVotes | None, native: Any, *, is_scored: bool) -> Self:
-        """Fit a rule, and let it decide out of bag if that is to be judged."""
+        """Fit a rule, and compute its out-of-bag decision if it will be scored."""
         if isinstance(task, Classification) and task.n_outputs == 1:
             return cls(None, votes=votes)
         encoder, matrix = encoded_for(rule, votes, native)
@@ -63,17 +64,17 @@ class Ruling:
         weighty = np.flatnonzero(honest.weights)
         if len(weighty) == 0:
             raise ValueError(
-                f"Every member has seen every row (n_samples={votes.n_rows}), so the rule has nothing to "
-                "learn from. Make more members, or set rule='mean'."
+                f"Every bag contains every row (n_samples={votes.n_rows}), so there are no out-of-bag votes "
+                "for the rule to learn from. Fit more members, or set rule='mean'."
             )
         decision = decided_out_of_bag(rule, honest, votes.n_rows) if is_scored else None
         return cls(honest.on(weighty).fit_rule(rule), encoder, votes, decision)
 
 
 def decided_out_of_bag(rule: Rule, honest: HonestVotes, n_rows: int) -> np.ndarray:
-    """Return the decision of a rule on each row, by what it learns from rows in other folds.
+    """Return the decision of a rule on each row, after a fit on the rows of the other folds.
 
-    It is NaN for rows of the table that nobody has voted on, or if there is nothing else to learn from.
+    It is NaN for rows without votes, and if there are no other rows with votes.
     """
     assert honest.has_voted is not None
     folds = folds_by_content(honest.votes, honest.has_voted, honest.y, honest.weights, honest.groups)
@@ -85,7 +86,7 @@ def decided_out_of_bag(rule: Rule, honest: HonestVotes, n_rows: int) -> np.ndarr
 def encoded_for(
     rule: Rule, outside: HonestVotes | None, native: Any
 ) -> tuple[TableEncoder | None, np.ndarray | None]:
-    """What encodes rows for a rule that looks at them, and the rows of the fit; None and None for others."""
+    """Return an encoder for a rule that looks at the rows, and the encoded rows; else None and None."""
     if not rule._looks_at_X():
         return None, None
     if native is None:
@@ -96,22 +97,22 @@ def encoded_for(
 
 
 def is_open(task: Task) -> bool:
-    """Whether there is anything to decide: numbers, or more than one class."""
+    """Return whether there is something to decide: a number, or one of several classes."""
     return not isinstance(task, Classification) or task.n_outputs > 1
 
 
 def learns(rule: Rule, task: Task) -> bool:
-    """Whether a rule must be fitted before it decides on a task."""
+    """Return whether a rule must be fitted before it decides on a task."""
     return rule.needs_fit and is_open(task)
 
 
 def needs_votes(rule: Rule, task: Task, *, is_scored: bool) -> bool:
-    """Whether the votes of every member on the rows that it has not seen are wanted."""
+    """Return whether a rule or its score needs the votes of every member on the rows outside of its bag."""
     return learns(rule, task) or (is_scored and not sums_votes(rule))
 
 
 def check_rule_of_trees(rule: Rule, task: Task, n_trees: int, forest: Any) -> None:
-    """Raise if a rule cannot decide on the votes of the trees of a forest, or not learn from them."""
+    """Raise if a rule cannot combine the votes of the trees of a forest, or cannot learn from them."""
     check_rule(rule, n_trees, task)
     if forest.oob_score and is_open(task):
         check_decides_outside(rule, n_trees, task)
@@ -133,9 +134,9 @@ def fit_rule_on_trees(
     is_scored: bool,
     before: HonestVotes | None = None,
 ) -> Ruling:
-    """Let a rule learn from the votes of trees on rows outside of their bags, after those of the previous fit.
+    """Fit a rule on the votes of trees on rows outside of their bags, added to those of the previous fit.
 
-    `outside_of` returns the rows that a tree has not seen.
+    `outside_of` returns a mask of the rows outside of the bag of a tree.
     """
     votes, native = None, None
     if rule._looks_at_X():

@@ -1,7 +1,7 @@
-"""Rotation forests (Rodriguez, Kuncheva and Alonso 2006): members see the table along axes of their own.
+"""Fit rotation forests (Rodriguez, Kuncheva and Alonso 2006): each tree is grown on a rotated table.
 
-In: a table and a class or a number for each row. Out: trees, each with a rotation of the table that was drawn
-for it. The engine draws, rotates and grows; a member is its rotation and its tree.
+In: a table and a class or a number for each row. Out: trees, each with its own random rotation of the table.
+The engine draws the rotations, rotates the table and grows the trees.
 """
 
 from __future__ import annotations
@@ -19,11 +19,17 @@ from committee.combining.rule_registry import as_rule
 from committee.learners.fit_session import CallbackSupportMixin, FitFrame, with_callbacks
 from committee.learners.fitted_members import Members
 from committee.learners.training_data import NO_LIMIT, Training, seen_table, training_of
-from committee.learners.tree_parameters import CATEGORICAL_FEATURES, CLASS_WEIGHT, N_JOBS, VERBOSE, draw_seed
+from committee.learners.tree_parameters import (
+    CATEGORICAL_FEATURES,
+    CLASS_WEIGHT,
+    N_JOBS,
+    TREE_SEED,
+    VERBOSE,
+    draw_seed,
+)
 from committee.learners.voter import Classifies, Regresses, Tabular, is_plain
 from committee.members.member_votes import Task
 from committee.parameters import (
-    RANDOM_STATE,
     boolean,
     check_parameters,
     declared,
@@ -35,9 +41,16 @@ from committee.parameters import (
 )
 from committee.running import available_bytes, n_threads
 from committee.sampling.bags import n_draws, repeats_of
-from committee.sampling.ensemble import Ensemble, feature_importances, feature_importances_std, leaves_of_rows
+from committee.sampling.ensemble import (
+    Ensemble,
+    feature_importances,
+    feature_importances_std,
+    leaves_of_rows,
+    oob_decision_function,
+    oob_prediction,
+)
 from committee.sampling.out_of_bag import OutOfBag, check_metric, warn_if_all_rows_seen
-from committee.sampling.out_of_bag_rules import Ruling, check_rule_of_trees, needs_votes, fit_rule_on_trees
+from committee.sampling.out_of_bag_rules import Ruling, check_rule_of_trees, fit_rule_on_trees, needs_votes
 from committee.saving import Fields, saved
 from committee.saving.predictors.deciders import name_of_sum
 from committee.saving.states.tree_states import RotationState
@@ -47,57 +60,55 @@ from committee.task import are_repetitions
 
 @declared
 class RotationForest(CallbackSupportMixin, Ensemble):
-    """Trees that differ because each sees the columns along other axes.
+    """The base of rotation forests, whose trees are grown along different axes.
 
-    For each tree the columns are parted at random into groups. Each group is turned to the principal axes of
-    a sample of its own, and the tree is grown on all rows along the new axes, all of which are kept.
+    For each tree, the columns are divided at random into groups. Each group is rotated to the principal axes
+    of its own sample of rows. All axes are kept, and the tree is grown along them on all rows.
 
     Attributes
     ----------
     estimators_ : sequence of rotation forests of one tree
-        The members, made when they are asked for.
+        The members. They are created when they are accessed.
     feature_importances_, feature_importances_std_ : ndarray of shape (n_columns,)
         How much the splits on each column lower the impurity: mean and standard deviation over the trees. A
-        split on an axis counts for a column by the square of the column's share in the axis. The means sum
-        to 1, or are all 0.
+        split on an axis counts for a column by the square of the column's coefficient in the axis. The means
+        sum to 1, or are all 0.
     """
 
     _tree: ClassVar[str] = "cart"
 
     n_estimators: int = parameter(100, integer(1), "The number of trees.", kw_only=False)
     min_group: int = parameter(
-        3, integer(1, NO_LIMIT), "How many columns a group has at least; the last may have fewer."
+        3, integer(1, NO_LIMIT), "The minimum number of columns of a group. The last group may have fewer."
     )
     max_group: int = parameter(
         3,
         integer(1, NO_LIMIT),
-        "How many columns a group has at most. Sizes are drawn evenly between the two.",
+        "The maximum number of columns of a group. All sizes from `min_group` to `max_group` have the same "
+        "probability.",
     )
     remove_proportion: float = parameter(
-        0.5, number(0, 1, closed="left"), "Which part of its rows a group's sample leaves out."
+        0.5, number(0, 1, closed="left"), "The share of the rows that the sample of a group leaves out."
     )
     min_samples_leaf: int = parameter(
-        2, integer(1, NO_LIMIT), "How many rows a leaf must have; they count by their weight."
+        2, integer(1, NO_LIMIT), "The minimum number of rows of a leaf. Rows count by their weight."
     )
     bootstrap: bool = parameter(
         False,
         boolean,
-        "Whether each tree sees rows drawn with replacement, in proportion to their weights, rather than all "
-        "rows: as many as `RandomForestClassifier` draws.",
+        "Whether each tree is grown on rows that are drawn with replacement, in proportion to their weights, "
+        "instead of all rows. The number of draws is the same as in `RandomForestClassifier`.",
     )
     time_limit: float | None = parameter(
         None,
         optional(number(0, closed="neither")),
-        "Seconds from the start of `fit`. No tree is begun that would not be done by then, as the slowest so "
-        "far says; at least one is grown. The trees are the first of those that the forest would have "
-        "without a limit. What follows, the votes out of bag and a rule that learns from them, is not in it.",
+        "The time limit for the trees, in seconds from the start of `fit`. A tree is started only if the "
+        "remaining time is enough for the slowest tree so far. At least one tree is grown. The trees are the "
+        "first trees of the forest without a limit. The limit does not include the computation of out-of-bag "
+        "votes and the fit of a rule on them.",
     )
     categorical_features: Any = parameter("from_dtype", *CATEGORICAL_FEATURES)
-    random_state: Any = parameter(
-        None,
-        RANDOM_STATE,
-        "The seed. The same seed gives the same trees on any number of threads, None other ones each time.",
-    )
+    random_state: Any = parameter(None, *TREE_SEED)
     n_jobs: int | None = parameter(None, *N_JOBS)
     verbose: int = parameter(0, *VERBOSE)
 
@@ -111,9 +122,9 @@ class RotationForest(CallbackSupportMixin, Ensemble):
             numpy, scipy sparse, pandas, polars or Arrow. NaN and None are missing values.
         y : array-like of shape (n_rows,)
         sample_weight : array-like of shape (n_rows,), default=None
-            Weights of the rows, of which those of weight 0 are as absent. A row of weight 2 is the row twice
-            if the weights are integers of a mean below 4; others count only by their ratios. None gives every
-            row the weight 1.
+            Weights of the rows. None gives every row the weight 1. Rows of weight 0 are ignored. If the
+            weights are integers with a mean below 4, a row of weight 2 is the row twice. For other weights,
+            only the ratios matter.
 
         Returns
         -------
@@ -161,7 +172,7 @@ class RotationForest(CallbackSupportMixin, Ensemble):
 
     @property
     def estimators_(self) -> Members:
-        """The members: a sequence of fitted rotation forests of one tree, each made when it is asked for."""
+        """The members: a sequence of fitted rotation forests of one tree, each created on access."""
         check_is_fitted(self)
         return Members(self, self._forest, take_rotation)
 
@@ -182,7 +193,7 @@ class RotationForest(CallbackSupportMixin, Ensemble):
         try:
             check_rule(rule, 1, task)
         except ValueError as error:
-            message = f"With a time_limit, it is not known how many trees there will be. {error}"
+            message = f"With a time_limit, the number of trees is not known in advance. {error}"
             raise ValueError(message) from error
 
     def _grow(
@@ -195,7 +206,7 @@ class RotationForest(CallbackSupportMixin, Ensemble):
         start: float,
         hook: Callable[[int], bool] | None,
     ) -> _engine.GrownRotations:
-        """Let the engine grow the trees, in what is left of the time since the start."""
+        """Grow the trees in the engine, in the time that remains since the start."""
         parameters = _engine.RotationForestParameters()
         rotation = parameters.rotation
         rotation.min_group, rotation.max_group = int(self.min_group), int(self.max_group)
@@ -207,7 +218,7 @@ class RotationForest(CallbackSupportMixin, Ensemble):
         parameters.n_trees, parameters.seed = int(self.n_estimators), seed
         parameters.bootstrap, parameters.n_draws = bool(self.bootstrap), n_drawn
         parameters.out_of_bag = bool(self.oob_score)
-        parameters.tells_outside = needs_votes(rule, training.task, is_scored=bool(self.oob_score))
+        parameters.returns_outside = needs_votes(rule, training.task, is_scored=bool(self.oob_score))
         parameters.rule = name_of_sum(rule)
         if self.time_limit is not None:
             parameters.seconds = max(0.0, float(self.time_limit) - (time.monotonic() - start))
@@ -229,7 +240,7 @@ class RotationForest(CallbackSupportMixin, Ensemble):
     def _keep_learnt(
         self, forest: Any, schema: Schema, task: Any, importances: np.ndarray, out_of_bag: OutOfBag | None
     ) -> Self:
-        """Become a fitted forest."""
+        """Store the results of a fit."""
         self._keep_task(schema, task)
         self._forest, self._out_of_bag = forest, out_of_bag
         self._importances: np.ndarray = importances
@@ -253,33 +264,34 @@ class RotationForest(CallbackSupportMixin, Ensemble):
 @saved
 @declared
 class RotationForestClassifier(Classifies, RotationForest):
-    """A rotation forest for classes: C4.5 trees, each on axes that were turned for it.
+    """A rotation forest classifier: C4.5 trees, each grown on a randomly rotated table.
 
-    Each group of columns is turned to the principal axes of a sample: of the classes that each were kept with
-    probability 1/2, at least one, all rows but `remove_proportion` of them. It shines on tables of numbers.
+    Each group of columns is rotated to the principal axes of a sample of the rows. The sample keeps each
+    class with probability 1/2 (at least one class), and leaves out `remove_proportion` of the rows of these
+    classes. Rotation forests work best on numeric tables.
 
     Attributes
     ----------
     oob_score_ : float
-        With `bootstrap` and `oob_score`, as are the next two.
+        With `bootstrap` and `oob_score`, like the next two.
     oob_decision_function_ : ndarray of shape (n_rows, n_classes)
-        NaN for a row that all trees saw.
+        NaN for a row in the bags of all trees.
     oob_curve_ : ndarray of shape (n_members,)
-        The misclassified share of the rows after every tree, by the mean of the votes whatever the rule is;
-        by their majority if that is the rule.
+        The misclassified share of the rows after every tree, by the majority of the votes if that is the
+        rule, and by their mean for all other rules.
 
     Notes
     -----
-    Before they are turned, columns of numbers are scaled by their range to [0, 1]; a value more than 1,024
-    ranges away, as infinity is, counts as that far. Categories become a column each, 1 for their rows and 0
-    for others; of two categories one does. A column that does not vary takes no part. What is missing is
-    filled, in the sight of a tree, with the column's mean over the rows that the tree sees.
+    Before the rotation, numeric columns are scaled by their range to [0, 1]. Values that are more than 1,024
+    ranges away, such as infinity, are clipped to this distance. Each category becomes a column that is 1 in
+    its rows and 0 in all others, except that two categories become a single column. Constant columns are
+    ignored. For each tree, missing values are replaced by the mean of the column over the rows of the tree.
 
-    A group always keeps as many axes as it has columns. A sample of fewer rows than columns fixes only some
-    of them, the others are at right angles to these; a sample of one row or without variance leaves the group
-    as it is. A class without rows in the sight of a tree is not among those that are drawn.
+    A group always keeps as many axes as it has columns. A sample with fewer rows than columns determines only
+    some of the axes, and the others are orthogonal to them. A group whose sample has only one row, or no
+    variance, is not rotated. A sample draws only classes that have rows in the bag of the tree.
 
-    A rule that learns, as "cawpe" does, needs `bootstrap`: it learns from votes on rows outside of the bags.
+    A rule that learns, such as "cawpe", needs `bootstrap`, because it is fitted on out-of-bag votes.
 
     References
     ----------
@@ -298,14 +310,11 @@ class RotationForestClassifier(Classifies, RotationForest):
     tree: str = parameter(
         "c45",
         one_of("c45", "c45_unpruned", "cart"),
-        "The kind of the trees: those of `C45Classifier`, pruned or not, or CART with the Gini impurity.",
+        "The kind of the trees: `C45Classifier`, pruned or unpruned, or CART with the Gini impurity.",
     )
     class_weight: Any = parameter(None, *CLASS_WEIGHT)
 
-    @property
-    def oob_decision_function_(self) -> np.ndarray:
-        """The out-of-bag probabilities, of shape (n_rows, n_classes); NaN for a row that all trees saw."""
-        return self._oob_decision()
+    oob_decision_function_ = property(oob_decision_function)
 
     @property
     def _tree(self) -> str:  # type: ignore[override]
@@ -315,16 +324,16 @@ class RotationForestClassifier(Classifies, RotationForest):
 @saved
 @declared
 class RotationForestRegressor(Regresses, RotationForest):
-    """A rotation forest for numbers: CART trees, each on axes that were turned for it.
+    """A rotation forest regressor: CART trees, each grown on a randomly rotated table.
 
-    As `RotationForestClassifier`, but a group's sample is drawn from all rows.
+    It rotates like `RotationForestClassifier`, but the sample of a group is drawn from all rows.
 
     Attributes
     ----------
     oob_score_ : float
-        With `bootstrap` and `oob_score`, as are the next two.
+        With `bootstrap` and `oob_score`, like the next two.
     oob_prediction_ : ndarray of shape (n_rows,)
-        NaN for a row that all trees saw.
+        NaN for a row in the bags of all trees.
     oob_curve_ : ndarray of shape (n_members,)
         The mean squared error of the mean of the votes after every tree, whatever the rule.
 
@@ -335,14 +344,11 @@ class RotationForestRegressor(Regresses, RotationForest):
     array([1., 6.])
     """
 
-    @property
-    def oob_prediction_(self) -> np.ndarray:
-        """The out-of-bag prediction for each row; NaN for a row that all trees saw."""
-        return self._oob_decision()[:, 0]
+    oob_prediction_ = property(oob_prediction)
 
 
 def take_rotation(forest: Any, rotations: Any, position: int) -> Any:
-    """One tree of a rotation forest as a forest of its own."""
+    """Return one tree of a rotation forest as a forest of one tree."""
     alone = {"n_estimators": 1, "oob_score": False, "rule": forest._rule}
     member = type(forest)(**forest.get_params(deep=False) | alone)
     trees = _engine.take_trees(rotations, position, position + 1)
@@ -354,15 +360,14 @@ def take_rotation(forest: Any, rotations: Any, position: int) -> Any:
 
 
 def check_memory(table: Table, threads: int) -> None:
-    """Raise if the columns that categories become do not fit into memory: every thread sorts all of them."""
+    """Raise if the rotated columns do not fit in memory. Every thread sorts all of them."""
     n_categories = table.schema.n_categories
     n_axes = int(np.where(n_categories > 2, n_categories, 1).sum())
     needed, free = 8.0 * table.n_rows * n_axes * (1 + 2 * threads), available_bytes()
     if needed > free:
         most = table.schema.names[int(n_categories.argmax())]
-        way_out = f", or drop the column of most categories, {most!r}" if n_categories.any() else ""
+        way_out = f", or drop the column with the most categories, {most!r}" if n_categories.any() else ""
         raise ValueError(
-            f"A rotation of {n_axes:,} columns, as many as numbers and categories, takes "
-            f"{needed / 2**30:.1f} GiB of memory on {threads} threads, and {free / 2**30:.1f} GiB are free. "
-            f"Lower n_jobs{way_out}."
+            f"A rotation of {n_axes:,} columns (one for each category) needs {needed / 2**30:.1f} GiB of "
+            f"memory on {threads} threads, but only {free / 2**30:.1f} GiB are free. Lower n_jobs{way_out}."
         )

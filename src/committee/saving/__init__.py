@@ -1,9 +1,9 @@
-"""One safe file for a model: arrays in a safetensors file, a description in JSON, a checksum, and no code.
+"""Save a model as one safe file: arrays in safetensors format, a description in JSON, a checksum, no code.
 
-The way of a model: `model_file` saves, loads and verifies; `codec` turns its values into JSON and arrays
-(`plain_values`, `model_parts`), and estimators by the names of their classes (`saved_estimators`);
-`container` is the file, `file_replacement` replaces it at once. What decides of each kind of model is in
-`states`.
+`model_file` saves, loads and verifies models. `codec` converts their values to JSON and arrays
+(`plain_values`, `model_parts`) and describes estimators by the names of their classes (`saved_estimators`).
+`container` reads and writes the file, and `file_replacement` replaces it atomically. `states` reads the
+fields of a file that predictions depend on.
 """
 
 from committee.saving import model_parts

@@ -1,10 +1,10 @@
 """Store members of other libraries: boosters in their own formats, all other classes through skops.
 
-In: an estimator of LightGBM, XGBoost or CatBoost, or of a class that is not on our own list. Out: the bytes
-of its library as an array of the file, and back. skops makes only trusted types and runs no other code, but
-does not check their arrays. The readers of the boosters are written in C++ and were not made for hostile
-files. So every such member needs the caller's trust, by the names of its types or of its library, before any
-library opens its bytes.
+In: an estimator of LightGBM, XGBoost or CatBoost, or of a class that is not on our own list. Out: bytes in
+the format of its library, as an array of the file, and back. skops creates only trusted types and runs no
+other code, but does not check their arrays. The readers of the boosters are written in C++ and were not made
+for hostile files. So every such member needs the caller's trust, by the names of its types or of its library,
+before any library opens its bytes.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ from committee.saving.format.plain_values import with_keys
 from committee.saving.saved_estimators import Described
 
 Named = dict[str, Any]
-# The keys of a booster in a file. "beside" has the attributes that the bytes of the library do not hold.
-BOOSTER_KEYS = {"class", "parameters", "beside", "data"}
+# The key of the attributes that the bytes of the library do not hold, and all keys of a booster in a file.
+ATTRIBUTES = "beside"
+BOOSTER_KEYS = {"class", "parameters", ATTRIBUTES, "data"}
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class Library:
         Return a fitted estimator as bytes in the library's own format, and the attributes that these do not
         hold.
     load : callable
-        Make a new estimator a fitted one, from those bytes and attributes.
+        Restore the fitted state of a new estimator from those bytes and attributes.
     """
 
     classes: tuple[str, ...]
@@ -62,7 +63,7 @@ def write(estimator: Any, encoder: Encoder, path: str) -> Json:
         name: {
             "class": cls,
             "parameters": encoder.named(estimator.get_params(deep=False), path),
-            "beside": encoder.named(attributes, path),
+            ATTRIBUTES: encoder.named(attributes, path),
             "data": encoder.put(np.frombuffer(data, dtype=np.uint8), join(path, name)),
         }
     }
@@ -75,7 +76,7 @@ def read_booster(written: Json, decoder: Decoder, path: str) -> object:
     body = with_keys(body, BOOSTER_KEYS, path)
     cls, data = body["class"], take_bytes(body["data"], decoder, path, name)
     require(cls in library.classes, f"{path}: there is no {cls!r} of {name}")
-    parameters, attributes = decoder.named(body["parameters"], path), decoder.named(body["beside"], path)
+    parameters, attributes = decoder.named(body["parameters"], path), decoder.named(body[ATTRIBUTES], path)
     if not decoder.builds:
         return Described(f"{name}.{cls}", parameters, attributes if len(data) else None)
     require_trust([name], decoder.trusted, path, f"in the format of {name}", decoder.described)
@@ -98,7 +99,7 @@ def own_class(library: str, name: str) -> Any:
 def take_bytes(name: Json, decoder: Decoder, path: str, library: str) -> bytes:
     """Take the bytes of a library."""
     data = decoder.take(name, path)
-    require(data.dtype == np.uint8 and data.ndim == 1, f"{path} is not what {library} has written")
+    require(data.dtype == np.uint8 and data.ndim == 1, f"{path} was not written by {library}")
     return data.tobytes()
 
 
@@ -115,7 +116,7 @@ def write_with_skops(estimator: object, encoder: Encoder, path: str) -> Json:
             f"{place} is of a class that committee does not store itself, and skops cannot store it: {error}"
         ) from error
     if type(returned) is not type(estimator):
-        raise TypeError(f"skops makes a {type(returned).__name__} of {place}.")
+        raise TypeError(f"{place} cannot be saved: skops loads it as a {type(returned).__name__}.")
     name = full_name(estimator)
     return {
         "skops": {
@@ -130,7 +131,7 @@ def read_with_skops(written: Json, decoder: Decoder, path: str) -> object:
     body = with_keys(written["skops"], {"types", "data"}, path)
     types, data = body["types"], take_bytes(body["data"], decoder, path, "skops")
     are_names = isinstance(types, list) and types and all(isinstance(each, str) for each in types)
-    require(are_names, f"{path} is not what skops has written")
+    require(are_names, f"{path} was not written by skops")
     if not decoder.builds:
         return Described(types[0], {}, {})
     require_trust(types, decoder.trusted, path, "by skops", decoder.described)
@@ -249,14 +250,14 @@ def dump_lightgbm(estimator: Any) -> tuple[bytes, Named]:
     """Return all trees as text."""
     attributes = {name: getattr(estimator, name) for name in LIGHTGBM_ATTRIBUTES if hasattr(estimator, name)}
     if callable(estimator.objective):
-        raise TypeError("objective is a function, and a saved file holds no code. Set it to a word.")
+        raise TypeError("objective is a function, and a saved file holds no code. Set it to a name.")
     attributes["_evals_result"] = plain_dicts(attributes.get("_evals_result"))
     attributes["_best_score"] = plain_dicts(estimator.best_score_)
     return estimator.booster_.model_to_string(num_iteration=-1).encode(), attributes
 
 
 def load_lightgbm(estimator: Any, data: bytes, attributes: Named) -> None:
-    """Restore the trees of text, and the other attributes."""
+    """Restore the trees from text, and the other attributes."""
     booster = importlib.import_module("lightgbm").Booster(model_str=data.decode())
     booster.best_iteration = attributes["_best_iteration"]
     for name in (*LIGHTGBM_ATTRIBUTES, "_best_score"):
@@ -279,7 +280,7 @@ def dump_xgboost(estimator: Any) -> tuple[bytes, Named]:
 
 
 def load_xgboost(estimator: Any, data: bytes, attributes: Named) -> None:
-    """Restore the booster of universal binary JSON, and keep the parameters."""
+    """Restore the booster from universal binary JSON, and keep the parameters."""
     parameters = estimator.get_params()
     estimator.load_model(bytearray(data))
     estimator.set_params(**parameters)

@@ -1,8 +1,8 @@
 """Save, load and verify one safe file for a model.
 
-The description of a file holds the versions that wrote it, the training table, its scores,
+The description of a file holds the versions of the libraries that wrote it, the training table, the scores
 and the model: {"versions": {...}, "data": ..., "scores": {...}, "model": a value of the codec}. `Saveable` is
-the base class of our own estimators, which know how to describe what they have learnt.
+the base class of our own estimators, which describe their fitted state themselves.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class Origin:
 
 
 class Saveable:
-    """An estimator that can be saved to a file of its own and loaded by `committee.load`."""
+    """An estimator that can be saved to a file, which `committee.load` reads."""
 
     _data: Data | None = None
     _origin: Origin | None = None
@@ -168,8 +168,8 @@ def load(path: str | os.PathLike[str], trusted: Iterable[str] = ()) -> Any:
     ----------
     path : str or path
     trusted : iterable of str, default=()
-        Types that other libraries may make, for members of classes that committee does not check itself. The
-        error for a file that needs trust lists all of them.
+        Types that other libraries may create, for members of classes that committee does not check itself.
+        The error for a file that needs trust lists all of them.
 
     Returns
     -------
@@ -192,7 +192,7 @@ def load(path: str | os.PathLike[str], trusted: Iterable[str] = ()) -> Any:
     array([0, 1])
     """
     if isinstance(trusted, str):
-        raise TypeError(f"trusted must be a list of types. Got a text: use trusted=[{trusted!r}].")
+        raise TypeError(f"trusted must be a list of types. Got a string. Use trusted=[{trusted!r}].")
     content = read_content(path, tuple(trusted))
     model = content.model
     require(hasattr(model, "get_params"), f"{path} holds no estimator")
@@ -240,8 +240,8 @@ class Summary:
 def verify(path: str | os.PathLike[str]) -> Summary:
     """Check a file without making an estimator.
 
-    Check the container, the checksum, the version, every value of the description, and the trees of our own
-    models. Only `load` checks that the values fit each other.
+    Check the container, the checksum, the version, every value of the description, and the trees of
+    committee's models. Only `load` checks that the values fit each other.
 
     Parameters
     ----------
@@ -331,12 +331,15 @@ def read_origin(fields: Fields | None) -> Origin | None:
         return None
     fields = Fields({"decimal": None, "decimals": {}} | fields.values, fields.path)
     target, left_out = fields.take("target", str), fields.take("left_out", list)
-    # Older files have a sign for each column. If these differ, the sign of a new table is inferred again.
-    signs = [fields.optional("decimal", str), *fields.take("decimals", dict).values()]
+    # Older files have a separator for each column. If these differ, that of a new table is inferred again.
+    separators = [fields.optional("decimal", str), *fields.take("decimals", dict).values()]
     fields.finish()
     fields.require(all(isinstance(name, str) for name in left_out), "left_out has names that are not text")
-    fields.require(all(sign in (".", ",", None) for sign in signs), "the decimal sign is neither . nor ,")
-    known = set(signs) - {None}
+    fields.require(
+        all(separator in (".", ",", None) for separator in separators),
+        "the decimal separator is neither . nor ,",
+    )
+    known = set(separators) - {None}
     return Origin(target, tuple(left_out), known.pop() if len(known) == 1 else None)
 
 

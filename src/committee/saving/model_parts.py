@@ -17,7 +17,7 @@ from committee.table.schema import MAX_CATEGORIES, TIMES, Column, Kind, Schema
 from committee.table.target_statistics import TargetStatistics
 from committee.task import Classification, Regression
 
-# The engine's forests that vote.
+# The engine's forests whose trees vote.
 TREES = (_engine.Forest, _engine.C45Forest)
 KINDS = {kind.value: kind for kind in Kind}
 
@@ -42,25 +42,25 @@ def write_categories(column: Column, encoder: Encoder, path: str) -> Json:
     except TypeError as error:
         kinds = " and ".join(sorted({type(category).__name__ for category in column.categories}))
         raise TypeError(
-            f"Column {column.name!r} has categories of type {kinds}, which no saved file holds. Convert it "
+            f"Column {column.name!r} has categories of type {kinds}, which cannot be saved. Convert it "
             "to text, and fit again."
         ) from error
 
 
 def read_schema(written: Json, decoder: Decoder, path: str) -> Schema:
-    """Read columns with different names. Only the kinds that have categories may have some."""
+    """Read a schema. The names of its columns must differ, and only some kinds have categories."""
     body = with_keys(written["schema"], {"columns", "named"}, path)
     columns, named = body["columns"], body["named"]
     require(isinstance(columns, list) and columns, f"{path}: there are no columns")
     require(isinstance(named, bool), f"{path}: named is neither true nor false")
     schema = Schema(tuple(read_column(each, decoder, path) for each in columns), named)
-    require(len(set(schema.names)) == schema.n_columns, f"{path}: two columns have one name")
+    require(len(set(schema.names)) == schema.n_columns, f"{path}: two columns have the same name")
     return schema
 
 
 def read_column(written: Json, decoder: Decoder, path: str) -> Column:
     """Read one column of a schema."""
-    require(isinstance(written, list) and len(written) == 3, f"{path}: a column is not made of three parts")
+    require(isinstance(written, list) and len(written) == 3, f"{path}: a column does not have three parts")
     name, kind, categories = written
     require(isinstance(name, str), f"{path}: the name of a column is not text")
     require(isinstance(kind, str) and kind in KINDS, f"{path}: {name!r} has the unknown kind {kind!r}")
@@ -73,18 +73,18 @@ def read_column(written: Json, decoder: Decoder, path: str) -> Column:
     try:
         distinct = set(found)
     except TypeError as error:
-        raise DamagedFile(f"{path}: a category of {name!r} cannot be one.") from error
-    require(len(distinct) == len(found), f"{path}: {name!r} has one category twice")
+        raise DamagedFile(f"{path}: a category of {name!r} is not hashable.") from error
+    require(len(distinct) == len(found), f"{path}: {name!r} has the same category twice")
     return Column(name, Kind.CATEGORY if seconds_of else KINDS[kind], found, seconds_of)
 
 
 def write_date(value: datetime.date | datetime.time, encoder: Encoder, path: str) -> Json:
-    """Write a date, a moment or a time of day, which can be a category."""
+    """Write a date, a point in time or a time of day, which can be a category."""
     return {type(value).__name__: value.isoformat()}
 
 
 def read_date(written: Json, decoder: Decoder, path: str) -> object:
-    """Read a date, a moment or a time of day."""
+    """Read a date, a point in time or a time of day."""
     ((name, text),) = written.items()
     try:
         return DATES[name].fromisoformat(text)
@@ -101,12 +101,12 @@ def write_classification(task: Classification, encoder: Encoder, path: str) -> J
 
 
 def read_classification(written: Json, decoder: Decoder, path: str) -> Classification:
-    """Read sorted, different classes, which are all text or all numbers."""
+    """Read classes. They must be sorted and different, and all text or all numbers."""
     classes = decoder.value(written["classification"], path)
     require(isinstance(classes, np.ndarray) and classes.ndim == 1 and len(classes), f"{path}: no classes")
     is_text = classes.dtype == object and all(isinstance(label, str) for label in classes)
     require(classes.dtype.kind in "biufU" or is_text, f"{path}: the classes are neither text nor numbers")
-    require((classes[:-1] < classes[1:]).all(), f"{path}: the classes are not sorted, or one is there twice")
+    require((classes[:-1] < classes[1:]).all(), f"{path}: the classes are not sorted, or one occurs twice")
     require(classes.dtype.kind != "f" or np.isfinite(classes).all(), f"{path}: a class is not finite")
     return Classification(classes)
 
@@ -127,7 +127,7 @@ class EngineObject:
     arrays_of : callable
         Return the arrays of an object by name.
     make : callable
-        Check the arrays, and return their object.
+        Check the arrays, and make an object from them.
     """
 
     tag: str
@@ -167,7 +167,7 @@ def write_statistics(statistics: TargetStatistics, encoder: Encoder, path: str) 
 
 
 def read_statistics(written: Json, decoder: Decoder, path: str) -> TargetStatistics:
-    """Read finite numbers for different columns."""
+    """Read finite numbers for each of some columns."""
     by_column: dict[int, np.ndarray] = {}
     for column, name in checked_pairs(written["target_statistics"], path):
         values = decoder.take(name, path)
@@ -186,7 +186,7 @@ def check_forest(
     """Raise `DamagedFile` unless trees have the columns of a schema and the outputs of a task."""
     require(
         forest.n_columns == schema.n_columns and np.array_equal(forest.n_categories, schema.n_categories),
-        "The trees split on other columns than those of the schema",
+        "The trees split on columns that are not those of the schema",
     )
     require(
         forest.is_classifier == isinstance(task, Classification) and forest.n_outputs == task.n_outputs,
@@ -204,14 +204,14 @@ def split_columns(forest: _engine.Forest | _engine.C45Forest, tree: int) -> np.n
 
 
 def check_statistics(statistics: TargetStatistics, schema: Schema) -> None:
-    """Raise `DamagedFile` unless statistics belong to all categories of columns of a schema."""
+    """Raise `DamagedFile` unless statistics cover all categories of their columns in a schema."""
     for column, values in statistics.by_column.items():
         require(
             0 <= column < schema.n_columns
             and schema.columns[column].kind is Kind.CATEGORY
             and len(values) == len(schema.columns[column].categories) + 1
             and values.shape[1] > 0,
-            "The statistics are of other columns or categories than those of the schema",
+            "The statistics do not belong to the columns and categories of the schema",
         )
 
 

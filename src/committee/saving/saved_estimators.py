@@ -33,7 +33,7 @@ def saved(cls: SavedClass) -> SavedClass:
 
 
 def class_named(name: str) -> type | None:
-    """Return the registered class of a name in a file, None if there is none."""
+    """Return the class that is registered by a name, None if there is none."""
     module = committee._module_of(name)
     if module is not None and name not in SAVED:
         # The class registers itself when it is imported.
@@ -48,7 +48,7 @@ class Described:
     Parameters
     ----------
     name : str
-        The name of the class, with its library before it.
+        The name of the class, with its library as a prefix.
     parameters : dict of str to object
     fitted : dict of str to object, or None
     """
@@ -77,7 +77,7 @@ REMOVED_FROM_PREDICTIONS = ("fallback", "similarity")
 
 
 def write(estimator: Any, encoder: Encoder, path: str) -> Json:
-    """Describe an estimator of committee or of our list of scikit-learn, or let its library write it."""
+    """Describe an estimator of committee or a listed one of scikit-learn, or let its library write it."""
     cls = type(estimator)
     if SAVED.get(cls.__name__) is cls:
         return {"estimator": PREFIX + cls.__name__, **describe(estimator, encoder, path)}
@@ -94,7 +94,7 @@ def read(written: Json, decoder: Decoder, path: str) -> Any:
     require(isinstance(name, str), f"{path}: there is no estimator {name!r}")
     is_own = name.startswith(PREFIX)
     is_known = committee._module_of(name.removeprefix(PREFIX)) if is_own else name in scikit_learn().LISTED
-    require(is_known, f"{path}: there is no estimator {name!r} in this committee")
+    require(is_known, f"{path}: there is no estimator {name!r} in this version of committee")
     fitted = written["fitted"]
     described = Described(
         name,
@@ -128,7 +128,7 @@ def restore(described: Described, path: str) -> Any:
     """Make one of our own estimators. Parameters that an older file does not have get their defaults."""
     cls = class_named(described.name.removeprefix(PREFIX))
     if cls is None:
-        raise DamagedFile(f"{path}: there is no estimator {described.name!r} in this committee.")
+        raise DamagedFile(f"{path}: there is no estimator {described.name!r} in this version of committee.")
     known = inspect.signature(cls).parameters
     parameters = dict(respelt(described.parameters, known))
     for name in [name for name in REMOVED if name in parameters and name not in known]:

@@ -1,10 +1,10 @@
-"""Reading tables: whatever the user has -> a schema and one array per column, or the engine's codes.
+"""Read tables of any kind into a schema and one array per column, or into the engine's codes.
 
-The way of the data: `source` opens the container, `frame` and `raw_column` take its columns as they are,
-`table_reading` makes the table and reads later tables by its schema, `binning` makes codes,
-`target_statistics` puts numbers in the place of categories.
+The modules in the order of the data: `source` opens the container, `frame` and `raw_column` extract its
+columns, `table_reading` makes the table and reads later tables with its schema, `binning` makes codes, and
+`target_statistics` replaces categories by numbers.
 
-The names are imported when they are asked for: a schema needs none of the libraries that read tables.
+Names are imported on first use, because a schema needs none of the libraries that read tables.
 """
 
 import importlib
@@ -44,13 +44,13 @@ __all__ = [
     "to_codes",
 ]
 
-# Where the names are, the module that needs least first.
-_PLACES = ("schema", "raw_column", "target_statistics", "table_reading", "binning")
+# The modules that define the names. The one with the fewest imports is first.
+_MODULES = ("schema", "raw_column", "target_statistics", "table_reading", "binning")
 
 
 def __getattr__(name: str) -> Any:
-    for place in _PLACES if name in __all__ else ():
-        module = importlib.import_module(f"committee.table.{place}")
+    for submodule in _MODULES if name in __all__ else ():
+        module = importlib.import_module(f"committee.table.{submodule}")
         if hasattr(module, name):
             return getattr(module, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""From a table to codes: what the engine's trees learn from."""
+"""Bin tables: turn the values of columns into the integer codes that the engine's trees are grown on."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from committee.table.input_types import TableLike
 from committee.table.schema import BinnedTable, PartColumns, Table, no_values
 from committee.table.table_reading import Marks, forget_unseen, read
 
-# Codes are at most 16 bits wide, so splits are exact for columns of up to as many distinct values.
+# Codes have at most 16 bits. Columns of at most this number of distinct values are split exactly.
 MAX_BINS = 65_535
 
 
@@ -19,16 +19,17 @@ def bin_table(
 ) -> BinnedTable:
     """Read and bin a table once, to fit many estimators on it.
 
-    Trees, random trees, stumps and forests take the result as X in `fit` and learn what they would from X
-    itself. A fold is the whole table with `sample_weight` 0 for the rows that are left out.
+    Trees, random trees, stumps and forests accept the result as X in `fit`, and the model is the same as on
+    X itself. To fit on a fold, pass the whole table and set `sample_weight` to 0 for the held-out rows.
 
     Parameters
     ----------
     X : ndarray, list of lists, sparse matrix, pandas, polars or Arrow frame, or Arrow stream
     categorical_features : "from_dtype" or iterable of bool, int or str, default="from_dtype"
-        Columns to take as categories beside those whose dtype says so: a mask, indices or names.
+        Columns to treat as categories in addition to those of text or a categorical dtype, given as a mask,
+        indices or names.
     n_jobs : int, default=None
-        The number of threads. None and -1 are all cores, -2 is one fewer.
+        The number of threads. None and -1 use all cores, -2 uses one fewer.
 
     Returns
     -------
@@ -36,10 +37,10 @@ def bin_table(
 
     Notes
     -----
-    Thresholds stand between the values of all rows, also in a fold. An estimator that is given the table
-    itself puts them between the values of the rows that weigh something, and cuts a column of more than
-    65,535 distinct values at their quantiles. And a category that only rows outside the fold have is known
-    in it, not missing. Where every value of a column is in the fold too, there is no difference.
+    In a fold, the candidate thresholds and the categories are those of all rows. An estimator that gets the
+    table itself uses only the rows of positive weight: its thresholds are midpoints of their values, columns
+    of more than 65,535 distinct values are cut at their quantiles, and a category that only other rows have
+    is treated as missing. There is no difference if every value of a column also occurs in the fold.
 
     Examples
     --------
@@ -63,7 +64,7 @@ def to_codes(
     *,
     keep_cuts: bool = True,
 ) -> BinnedTable:
-    """Let the engine bin a table whose rows have fixed-point weights.
+    """Bin a table whose rows have fixed-point weights.
 
     Parameters
     ----------
@@ -71,10 +72,11 @@ def to_codes(
     weights : ndarray of uint32 of shape (n_rows,), or None
     threads : int
     max_bins : int, default=65_535
-        How many bins a column of numbers may have.
+        The largest number of bins of a column of numbers.
     keep_cuts : bool, default=True
-        Whether the codes know where they are cut. If not, who grows trees finds the cuts in the values, which
-        takes less memory. A part of a table has its values nowhere else: its cuts are always kept.
+        Whether to store the cuts with the codes. False takes less memory: the result then keeps the columns,
+        and the cuts are found in their values when trees are grown. If the columns are `PartColumns`, the
+        cuts are always stored, because no other copy of the values exists.
 
     Returns
     -------

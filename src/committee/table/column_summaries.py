@@ -1,30 +1,30 @@
-"""What the values of a column are like: their middle, their spread, the most frequent of them.
+"""Summarise columns: median, quantiles, mean, spread and most frequent categories.
 
-In: the numbers of a column with NaN where there is none, or the codes of its categories, and the weights of
-the rows. A row of weight 2 is the row twice.
+In: the numbers of a column with NaN for missing values, or the codes of its categories, and the weights of
+the rows. A row of weight 2 counts as two rows.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-# Numbers beyond this are taken for it, so that the sum of their squares is finite.
+# Larger numbers are clipped to this one, so that the sum of their squares is finite.
 LARGEST = 1e140
-# The same for what they are after scaling, by which a tiny deviation divides.
+# The same limit after scaling, which may divide by a tiny deviation.
 FARTHEST = 1e100
-# What numbers stay below that are drawn in.
+# The limit that compressed numbers stay below.
 LIMIT = 3.0
 
 
 def as_numbers(values: np.ndarray) -> np.ndarray:
-    """Numbers as float64, NaN where there is no finite one, and none beyond `LARGEST`."""
+    """Return numbers as float64, clipped to `LARGEST`, with NaN for those that are not finite."""
     numbers = values.astype(np.float64)
     numbers[~np.isfinite(numbers)] = np.nan
     return numbers.clip(-LARGEST, LARGEST)
 
 
 def mean_and_deviation(numbers: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
-    """The mean and the standard deviation; those of equal numbers are this number and 1.
+    """Compute the mean and the standard deviation, which is 1 if all numbers are equal.
 
     Examples
     --------
@@ -34,10 +34,10 @@ def mean_and_deviation(numbers: np.ndarray, weights: np.ndarray) -> tuple[float,
     (0.1, 1.0)
     """
     numbers, weights = numbers[weights > 0], weights[weights > 0]
-    # The mean of equal numbers is not always quite that number.
+    # Rounding may make the mean of equal numbers differ from the number.
     if (numbers == numbers[0]).all():
         return float(numbers[0]), 1.0
-    # Squares of huge numbers are infinite and those of tiny ones are 0. A power of two changes no other bit.
+    # Squares overflow or vanish unless the numbers are scaled. Scaling by a power of two does not round.
     unit = float(np.ldexp(1.0, np.frexp(np.abs(numbers).max())[1] - 1))
     mean = np.average(numbers / unit, weights=weights)
     deviation = np.sqrt(np.average((numbers / unit - mean) ** 2, weights=weights))
@@ -45,7 +45,7 @@ def mean_and_deviation(numbers: np.ndarray, weights: np.ndarray) -> tuple[float,
 
 
 def median_of(numbers: np.ndarray, weights: np.ndarray) -> float:
-    """The lowest number at which half of the weight is reached; 0 if there is none.
+    """Compute the weighted median: the lowest number that reaches half of the weight, or 0 without numbers.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def median_of(numbers: np.ndarray, weights: np.ndarray) -> float:
 
 
 def spread_of(numbers: np.ndarray, weights: np.ndarray) -> float:
-    """The distance of the quartiles; if they are the same, half that of the ends; 1 if that is 0 too.
+    """Compute the interquartile range; if it is 0, half of the range; if that is 0 too, 1.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def spread_of(numbers: np.ndarray, weights: np.ndarray) -> float:
 
 
 def quantiles_of(numbers: np.ndarray, weights: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """The lowest numbers at which shares of the weight are reached; zeros if there is none.
+    """Compute weighted quantiles: the lowest numbers that reach shares of the weight, or 0 without numbers.
 
     Examples
     --------
@@ -88,20 +88,20 @@ def quantiles_of(numbers: np.ndarray, weights: np.ndarray, shares: np.ndarray) -
     return found
 
 
-def drawn_in(scaled: np.ndarray) -> np.ndarray:
-    """Numbers with those that are far from 0 drawn in, to less than 3 (Holzmüller et al. 2024).
+def compressed(scaled: np.ndarray) -> np.ndarray:
+    """Compress numbers smoothly to absolute values below 3 (Holzmüller et al. 2024).
 
     Examples
     --------
-    >>> drawn_in(np.array([0.1, -1.0, 50.0])).round(2)
+    >>> compressed(np.array([0.1, -1.0, 50.0])).round(2)
     array([ 0.1 , -0.95,  2.99])
     """
-    drawn: np.ndarray = scaled / np.sqrt(1 + (scaled / LIMIT) ** 2)
-    return drawn
+    result: np.ndarray = scaled / np.sqrt(1 + (scaled / LIMIT) ** 2)
+    return result
 
 
 def frequent_codes(codes: np.ndarray, weights: np.ndarray, n_most: int) -> np.ndarray:
-    """The codes that most weight has, in their own order; 0 stands for missing and is none.
+    """Return the codes of largest total weight in ascending order, without 0, the code of missing values.
 
     Examples
     --------

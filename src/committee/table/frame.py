@@ -1,8 +1,8 @@
-"""Columns of a frame (pandas, polars, Arrow and whatever else narwhals knows), as raw columns.
+"""Extract the columns of a frame (pandas, polars, Arrow or another library of narwhals) as raw columns.
 
-Numbers without missing values are views of the frame's memory wherever the frame can give one. For a frame of
-one row, pandas takes longer to return a column than a forest takes to vote. So its values are taken from the
-row as a whole, and a column is only opened if its value does not say enough.
+Numbers without missing values are views of the frame's memory where the library allows it. Pandas takes
+longer to return one column than a forest takes to vote on one row. So the values of a frame with one row are
+extracted all at once, and a column is only accessed if its value does not determine how to read it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from committee.table.raw_column import (
 )
 from committee.table.schema import FEW_ROWS, Kind
 
-# As polars and Arrow call them.
+# Names of dtypes in polars and Arrow.
 PLAIN_NUMBERS = frozenset(
     f"{kind}{n_bits}" for kind in ("Int", "UInt", "int", "uint") for n_bits in (8, 16, 32, 64)
 ) | {"Float32", "Float64", "float", "double"}
@@ -33,7 +33,7 @@ WITHOUT_NUMPY_DTYPE = (nw.Decimal, nw.Int128, nw.UInt128)
 
 
 def raw_columns(frame: nw.DataFrame[Any], names: tuple[str, ...]) -> tuple[Raw, ...]:
-    """Take the columns of a frame, numbers by the shortest way: a frame of one row feels every other."""
+    """Extract the columns of a frame, with a fast path for numbers."""
     native, is_pandas = frame.to_native(), frame.implementation.is_pandas()
     found: list[Raw] = []
     for position, (numbers, name) in enumerate(zip(plain_columns(frame), names, strict=True)):
@@ -47,7 +47,7 @@ def raw_columns(frame: nw.DataFrame[Any], names: tuple[str, ...]) -> tuple[Raw, 
 
 
 def plain_columns(frame: nw.DataFrame[Any]) -> list[np.ndarray | None]:
-    """The columns that are numbers of numpy, none of them missing; None for each of the others."""
+    """Return columns of numbers without missing values as numpy arrays, and None for all others."""
     native, library = frame.to_native(), frame.implementation
     if library.is_pandas():
         if len(native) <= FEW_ROWS:
@@ -69,7 +69,7 @@ def plain_columns(frame: nw.DataFrame[Any]) -> list[np.ndarray | None]:
 
 
 def columns_by_dtype(native: Any) -> list[np.ndarray | None]:
-    """The same for a few rows of pandas, where every column that is asked for costs more than its numbers."""
+    """Return the same for a small pandas frame, with one access per dtype because each access is slow."""
     found: list[np.ndarray | None] = [None] * native.shape[1]
     places: dict[np.dtype, list[int]] = {}
     for place, dtype in enumerate(native.dtypes.to_numpy()):
@@ -82,34 +82,34 @@ def columns_by_dtype(native: Any) -> list[np.ndarray | None]:
 
 
 def is_plain(dtype: object) -> bool:
-    """Whether a dtype of pandas is one of numpy for numbers."""
+    """Return whether a dtype of a pandas column is a numpy dtype of numbers."""
     return isinstance(dtype, np.dtype) and dtype.kind in "biuf"
 
 
 def pandas_series(series: Any, name: str) -> Numbers | Dictionary | Untyped:
-    """Take one column of pandas; a category by the shortest way, as numbers are."""
+    """Extract one column of pandas, with a fast path for categories."""
     if hasattr(series.dtype, "categories"):
         return declared_dictionary(series.array.codes, series.dtype)
-    # What objects are, narwhals tells by the first of them.
+    # narwhals infers the type of an object column from its first value only.
     if series.dtype == object and not is_text(series):
         return raw_array(series.to_numpy(), name)
     return raw_series(nw.from_native(series, series_only=True), name)
 
 
 def is_text(series: Any) -> bool:
-    """Whether all values of a column of pandas are text, but for missing ones."""
+    """Return whether all values of a pandas column that are not missing are text."""
     from pandas.api.types import infer_dtype
 
     return bool(infer_dtype(series, skipna=True) == "string")
 
 
 def is_one_row(X: object) -> bool:
-    """Whether X is a pandas frame of one row, whose columns have each a name of its own."""
+    """Return whether X is a pandas frame of one row with unique column names."""
     return nw.dependencies.is_pandas_dataframe(X) and len(X) == 1 and X.columns.is_unique
 
 
 def raw_cells(row: Any, names: tuple[str, ...]) -> tuple[Raw, ...]:
-    """Take the columns of a frame of one row: numbers of numpy as they are, the others as cells."""
+    """Extract the columns of a frame of one row: numpy numbers as arrays, other columns as cells."""
     dtypes = row.dtypes.to_numpy()
     values = values_of(row, all_numbers=all(map(is_plain, dtypes)))
 
@@ -125,7 +125,7 @@ def raw_cells(row: Any, names: tuple[str, ...]) -> tuple[Raw, ...]:
 
 
 def values_of(row: Any, *, all_numbers: bool) -> list[Any]:
-    """The values, each of its own type: none is rounded to suit the others."""
+    """Return the values of a row. Each keeps its own type, so that no integer is rounded to a float."""
     if not all_numbers:
         series = row.iloc[0]
         if series.dtype == object:
@@ -135,14 +135,14 @@ def values_of(row: Any, *, all_numbers: bool) -> list[Any]:
 
 
 def raw_series(series: nw.Series[Any], name: str) -> Numbers | Dictionary | Untyped:
-    """Take one column of a frame by its dtype."""
+    """Extract one column of a frame according to its dtype."""
     dtype = series.dtype
     if dtype in (nw.Categorical, nw.Enum):
         return categorical_dictionary(series, name)
     if dtype == nw.String:
         return text_dictionary(series)
     if dtype.is_nested():
-        raise TypeError(f"Column {name!r} holds a {dtype} in each row. Spread it over columns.")
+        raise TypeError(f"Column {name!r} contains a {dtype} in each row. Split it into columns.")
     if dtype == nw.Boolean:
         filled = series if series.null_count() == 0 else series.cast(nw.Float64)
         return Numbers(Kind.BOOLEAN, filled.to_numpy())
@@ -154,7 +154,7 @@ def raw_series(series: nw.Series[Any], name: str) -> Numbers | Dictionary | Unty
 
 
 def text_dictionary(series: nw.Series[Any]) -> Dictionary:
-    """Find the distinct values and number the rows: many by the frame's own means, a few row by row."""
+    """Encode a column of text, in Python if it is short and otherwise with the library of the frame."""
     if len(series) <= FEW_ROWS:
         numbers_of: dict[str, int] = {}
         codes = [
@@ -173,10 +173,10 @@ def text_dictionary(series: nw.Series[Any]) -> Dictionary:
 
 
 def categorical_dictionary(series: nw.Series[Any], name: str) -> Dictionary:
-    """Read a column that its frame already stores as codes and categories.
+    """Extract a column that its frame stores as codes and categories.
 
     A pandas category and a polars Enum declare the order of their categories. A polars Categorical and an
-    Arrow dictionary number the values as they came, which is no order.
+    Arrow dictionary number the values by first occurrence, which does not order them.
     """
     native = series.to_native()
     if series.implementation.is_pandas_like() and hasattr(native.dtype, "categories"):
@@ -196,12 +196,12 @@ def categorical_dictionary(series: nw.Series[Any], name: str) -> Dictionary:
 
 
 def declared_dictionary(codes: Any, dtype: Any) -> Dictionary:
-    """The codes of a column of pandas, or of what is like it, with the categories that its dtype declares."""
+    """Extract the codes of a pandas-like column with the categories that its dtype declares."""
     numbered = np.asarray(codes).astype(np.int32) + np.int32(1)
     categories = dtype.categories
     if getattr(categories.dtype, "kind", None) not in ("m", "M"):
         return Dictionary(numbered, plain(categories.tolist()), declared=True)
-    # Dates are seconds, as they are where they are no categories.
+    # Dates become seconds, as in columns that are not categories.
     if getattr(categories, "tz", None) is not None:
         categories = categories.tz_convert(None)
     times = raw_array(categories.to_numpy(), "")
@@ -210,12 +210,12 @@ def declared_dictionary(codes: Any, dtype: Any) -> Dictionary:
 
 
 def arrow_dictionary(column: Any) -> Dictionary | None:
-    """The codes and values of an Arrow dictionary of text, if no value of it is null or there twice.
+    """Extract the codes and values of an Arrow dictionary of text, or None if a value is null or repeated.
 
-    Values that no row has are left out. Text that is unpacked takes many times the memory.
+    Values that no row has are left out. Decoding the text instead would take many times the memory.
     """
     joined = column.unify_dictionaries().combine_chunks()
-    # Of any type of integer, those without -1 too.
+    # The indices may be unsigned, and -1 marks missing values.
     indices = joined.indices.cast("int64").fill_null(-1)
     codes = indices.to_numpy(zero_copy_only=False).astype(np.int32) + np.int32(1)
     values = joined.dictionary.to_pylist()
@@ -230,9 +230,9 @@ def arrow_dictionary(column: Any) -> Dictionary | None:
 
 
 def decode_arrow(series: nw.Series[Any]) -> nw.Series[Any]:
-    """Unpack an Arrow dictionary, bare or inside pandas, into its values.
+    """Decode an Arrow dictionary, either an Arrow column or one inside pandas, into its values.
 
-    Its own conversion to numpy gives a null the value of another row.
+    Arrow's own conversion to numpy replaces a null by the value of another row.
     """
     native = series.to_native()
     if series.implementation.is_pyarrow():

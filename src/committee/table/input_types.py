@@ -1,4 +1,4 @@
-"""Types of what users pass in: tables, targets, weights, labels and seeds."""
+"""Define the types of user input: tables, targets, labels and seeds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from committee.table.schema import BinnedTable
 
-# Whatever `committee.table` reads: a matrix, a list of rows, or a frame of pandas, polars or Arrow.
+# Every table that `committee.table` reads: a matrix, a list of rows, or a pandas, polars or Arrow frame.
 TableLike: TypeAlias = "ArrayLike | IntoDataFrame | sparray | spmatrix | BinnedTable"
 TargetLike: TypeAlias = "ArrayLike | IntoSeries | IntoDataFrame"
 Label: TypeAlias = Hashable

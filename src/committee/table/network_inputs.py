@@ -1,8 +1,8 @@
-"""A table as inputs of a network: numbers around 0, in float32.
+"""Encode a table as the inputs of a neural network: float32 numbers around 0.
 
-In: the columns of a table. Out: for a column of numbers, the number scaled and drawn in, and how far it has
-come in each of some bins; for a category, a 1 at its value; for a column with holes, whether there is one.
-What is learnt of the columns is a few arrays, and encoding needs numpy alone.
+In: the columns of a table. Out: for a column of numbers, the scaled and compressed number, its piecewise
+linear encoding over bins, and an indicator if values are missing; for a category, a one-hot encoding. The
+fitted encoding consists of a few arrays, and applying it needs only numpy.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from committee.running.deadline import check
 from committee.table.column_summaries import (
     FARTHEST,
     as_numbers,
-    drawn_in,
+    compressed,
     frequent_codes,
     median_of,
     quantiles_of,
@@ -25,29 +25,30 @@ from committee.table.column_summaries import (
 )
 from committee.table.schema import Schema, Table
 
-# How many values of a category have an input, the most frequent.
+# The largest number of values of a category that get an input; the most frequent ones do.
 MOST_VALUES = 64
-# So many numbers are encoded at a time.
+# The number of values that are encoded at a time.
 NUMBERS_AT_ONCE = 2**18
 
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
-    """What inputs are made of: each of them of one column.
+    """The encoding of a table. Each input depends on one column.
 
-    The inputs are scaled numbers, then places in bins (Gorishniy et al. 2022, with an offset of -0.5), then
-    values of categories, then holes. If there are none, there is one that is always 0.
+    The inputs are the scaled numbers, the piecewise linear encodings (Gorishniy et al. 2022, with an offset
+    of -0.5), the values of categories, and the indicators of missing values. If there are none of these, the
+    only input is 0.
 
     Parameters
     ----------
     medians : ndarray of float64 of shape (n_columns,)
-        What stands for a number that is missing; 0 for categories.
+        The replacements of missing numbers; 0 for categories.
     scaled_columns : ndarray of int64 of shape (n_scaled,)
     centers, spreads : ndarray of float64 of shape (n_scaled,)
     bin_columns : ndarray of int64 of shape (n_bins,)
     lows, widths : ndarray of float64 of shape (n_bins,)
     value_columns, values : ndarray of int64 of shape (n_values,)
-        The values are codes of categories.
+        The column and the code of each category that has an input.
     missing_columns : ndarray of int64 of shape (n_missing,)
 
     Examples
@@ -80,7 +81,7 @@ class Inputs:
         return max(1, sum(map(len, parts)))
 
     def encode(self, table: Table) -> np.ndarray:
-        """The inputs of rows, a matrix of float32 of shape (n_rows, n_inputs)."""
+        """Return the inputs of the rows as a float32 matrix of shape (n_rows, n_inputs)."""
         encoded = np.zeros((table.n_rows, self.n_inputs), dtype=np.float32)
         n_at_once = max(1, NUMBERS_AT_ONCE // (self.n_inputs + len(self.medians)))
         for begin in range(0, table.n_rows, n_at_once):
@@ -96,7 +97,7 @@ class Inputs:
             scaled = (filled[:, self.scaled_columns] - self.centers) / self.spreads
             places = (filled[:, self.bin_columns] - self.lows) / self.widths
         parts = (
-            drawn_in(scaled.clip(-FARTHEST, FARTHEST)),
+            compressed(scaled.clip(-FARTHEST, FARTHEST)),
             places.clip(0, 1) - 0.5,
             filled[:, self.value_columns] == self.values,
             is_missing[:, self.missing_columns],
@@ -108,7 +109,7 @@ class Inputs:
 
 
 def learn_inputs(table: Table, weights: np.ndarray, n_bins: int) -> Inputs:
-    """Find out how the columns of a table are to be encoded.
+    """Fit the encoding of the columns of a table.
 
     Parameters
     ----------
@@ -116,7 +117,7 @@ def learn_inputs(table: Table, weights: np.ndarray, n_bins: int) -> Inputs:
     weights : ndarray of float64 of shape (n_rows,)
         All positive.
     n_bins : int
-        How many bins a column of numbers has at most; between them lie quantiles.
+        The largest number of bins of a column of numbers. Quantiles separate them.
     """
     medians = np.zeros(table.schema.n_columns)
     scaled: list[tuple[int, float, float]] = []
@@ -157,7 +158,7 @@ def learn_inputs(table: Table, weights: np.ndarray, n_bins: int) -> Inputs:
 
 
 def edges_of(numbers: np.ndarray, weights: np.ndarray, n_bins: int) -> list[float]:
-    """The borders of bins: all numbers if they are few, else quantiles.
+    """Return the edges of the bins: all distinct numbers if there are few, else quantiles.
 
     Examples
     --------
@@ -170,14 +171,14 @@ def edges_of(numbers: np.ndarray, weights: np.ndarray, n_bins: int) -> list[floa
         return []
     edges = np.unique(quantiles_of(numbers, weights, np.linspace(0, 1, n_bins + 1)))
     if len(edges) <= n_bins:
-        # Some number is frequent. There may be others that are not, but not many.
+        # Quantiles coincide because some numbers are frequent. If there are few numbers, each is an edge.
         distinct = np.unique(numbers)
         edges = distinct if len(distinct) <= n_bins + 1 else edges
     return list(map(float, edges))
 
 
 def center_and_spread(numbers: np.ndarray, weights: np.ndarray, median: float) -> tuple[float, float]:
-    """What is 0 and what is 1 away from it: the median and the spread, or the middle of two values.
+    """Return the shift and scale of a column: median and spread, or middle and half range of two values.
 
     Examples
     --------
@@ -191,13 +192,13 @@ def center_and_spread(numbers: np.ndarray, weights: np.ndarray, median: float) -
 
 
 def arrays_of(rows: Sequence[tuple[float, ...]], *dtypes: type) -> list[np.ndarray]:
-    """The places of tuples, each as an array."""
+    """Transpose tuples: return one array for each position."""
     columns = zip(*rows, strict=True) if rows else ((),) * len(dtypes)
     return [np.array(column, dtype=dtype) for column, dtype in zip(columns, dtypes, strict=True)]
 
 
 def fits(inputs: Inputs, schema: Schema) -> bool:
-    """Whether inputs can be made of tables of a schema: indices and codes are there, no width is 0."""
+    """Return whether an encoding is valid for a schema: indices and codes exist, and scales are positive."""
     is_category = schema.is_category
 
     def are(columns: np.ndarray, *, categories: bool) -> bool:

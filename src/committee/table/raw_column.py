@@ -1,9 +1,10 @@
-"""One column as it came, and how a schema says to read it.
+"""Read raw columns, either by their own type or as the column of a schema.
 
-A raw column is one of four: `Numbers`, whose dtype settles what it is; `Dictionary`, codes with their
-distinct values, which is how text arrives in a frame; `Untyped`, a numpy column of text or Python objects,
-which is decided by looking at its values (`settle`); or a `Cell`, which becomes one of these if it must.
-`match_columns` finds the columns of a schema in a later table, and `read_column_like` reads one of them.
+There are four types of raw columns. `Numbers` have a dtype that determines their kind. A `Dictionary` has
+codes and distinct values, as text in a frame does. An `Untyped` column is a numpy array of text or Python
+objects, and `settle` infers its kind from the values. A `Cell` is the value of a frame with one row, and is
+converted to one of the other types on demand. `match_columns` finds the columns of a schema in a later
+table, and `read_column_like` reads one of them.
 """
 
 from __future__ import annotations
@@ -27,14 +28,14 @@ MOMENTS = (datetime.date, np.datetime64)
 SPANS = (datetime.timedelta, np.timedelta64)
 MISSING_TYPES = frozenset({"NAType", "NaTType"})
 TICKS_PER_SECOND = {"ms": 10**3, "us": 10**6, "ns": 10**9, "ps": 10**12, "fs": 10**15, "as": 10**18}
-# So many names are told in an error.
+# The largest number of names in an error message.
 MOST_NAMES = 5
 TYPES_WITH_NAN = (float, np.floating, Decimal, np.datetime64, np.timedelta64)
 
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
-    """A column of numbers, booleans, dates or spans: values in a native dtype, NaN for missing."""
+    """A column of numbers, booleans, dates or spans: values in a native dtype, with NaN for missing ones."""
 
     kind: Kind
     values: np.ndarray
@@ -42,10 +43,10 @@ class Numbers:
 
 @dataclass(frozen=True, eq=False)
 class Dictionary:
-    """A column of categories: int32 codes, 0 for missing, i for the i-th of the distinct values.
+    """A column of categories: int32 codes, with 0 for missing and i for the i-th of the distinct values.
 
-    `declared` says that the order of the values is the user's, as in a pandas category or a polars Enum;
-    `seconds_of`, that the values are the seconds of dates or spans.
+    `declared` is True if the user has set the order of the values, as in a pandas category or a polars Enum.
+    `seconds_of` is the kind of the values if they are the seconds of dates or spans.
     """
 
     codes: np.ndarray
@@ -56,14 +57,14 @@ class Dictionary:
 
 @dataclass(frozen=True, eq=False)
 class Untyped:
-    """A numpy column of text or Python objects. The name is for the error messages."""
+    """A numpy column of text or Python objects, with its name for error messages."""
 
     name: str
     values: np.ndarray
 
 
 class Cell(NamedTuple):
-    """A column of one row, by its value; its name, its place, and what reads the column at a place."""
+    """A column of one row: its value, its name, its position, and a function that reads the whole column."""
 
     value: Any
     name: str
@@ -71,7 +72,7 @@ class Cell(NamedTuple):
     column_at: Callable[[int, str], Numbers | Dictionary | Untyped]
 
     def open(self) -> Numbers | Dictionary | Untyped:
-        """The column as one of the others."""
+        """Convert the cell to one of the other types."""
         return self.column_at(self.place, self.name)
 
 
@@ -79,7 +80,7 @@ Raw: TypeAlias = Numbers | Dictionary | Untyped | Cell
 
 
 def raw_array(values: np.ndarray, name: str) -> Numbers | Untyped:
-    """Take a numpy column by its dtype, without a copy where the dtype is one the engine reads."""
+    """Wrap a numpy column according to its dtype, without a copy if the engine reads that dtype."""
     dtype = values.dtype
     if dtype.kind == "b":
         return Numbers(Kind.BOOLEAN, values)
@@ -95,10 +96,11 @@ def raw_array(values: np.ndarray, name: str) -> Numbers | Untyped:
 
 
 def settle(raw: Raw) -> Numbers | Dictionary:
-    """Decide what an untyped column is. The others are what they are.
+    """Infer the kind of an untyped column from its values; return other columns unchanged.
 
-    Values that are all moments are dates, all stretches of time or times of day are spans, all booleans are
-    booleans, and all convertible to a number (which '1.5' is) are numbers. Everything else is a category.
+    A column is a date if all values are dates or datetimes, a span if all are timedeltas or times of day,
+    boolean if all are booleans, and a number if all can be converted to numbers, such as '1.5'. Otherwise it
+    is a category.
     """
     if isinstance(raw, Cell):
         return settle(raw.open())
@@ -122,7 +124,7 @@ def settle(raw: Raw) -> Numbers | Dictionary:
 
 
 def to_dictionary(raw: Raw) -> Dictionary:
-    """Read a column as categories: its distinct values and a code for each row."""
+    """Convert a column to categories: its distinct values and a code for each row."""
     if isinstance(raw, Cell):
         return to_dictionary(raw.open())
     if isinstance(raw, Dictionary):
@@ -140,20 +142,20 @@ def to_dictionary(raw: Raw) -> Dictionary:
     except TypeError as error:
         raise TypeError(
             f"Column {raw.name!r}: every argument must be a string or a number, and one is not ({error}). "
-            "Convert the column, or leave it out."
+            "Convert the column, or drop it."
         ) from error
     found = np.fromiter(map(codes.__getitem__, values), dtype=np.int32, count=len(values))
     return Dictionary(with_missing_code(found, missing), list(codes))
 
 
 def recode(dictionary: Dictionary, codes: Mapping[Hashable, int]) -> np.ndarray:
-    """Give each row the code of its value in `codes`, 0 if it is missing or not there."""
+    """Return the code of each row's value in `codes`, or 0 if the value is missing or has no code."""
     new = np.array([0, *(codes.get(value, 0) for value in dictionary.values)], dtype=np.int32)
     return new.take(dictionary.codes)
 
 
 def take_raw(raw: Raw, rows: np.ndarray) -> Numbers | Dictionary | Untyped:
-    """Some rows of a column.
+    """Select rows of a column.
 
     Examples
     --------
@@ -168,20 +170,20 @@ def take_raw(raw: Raw, rows: np.ndarray) -> Numbers | Dictionary | Untyped:
 
 
 def is_native(dtype: np.dtype) -> bool:
-    """Whether the engine reads this dtype as it is."""
+    """Return whether the engine reads this dtype without conversion."""
     return dtype.isnative and dtype.char in NATIVE_DTYPES
 
 
 def to_float64(values: np.ndarray) -> np.ndarray:
-    """Convert to native float64; what is too large becomes infinite."""
+    """Convert values to native float64. Those that are too large become infinite."""
     with np.errstate(over="ignore"):
         return values.astype(np.float64)
 
 
 def seconds(values: np.ndarray) -> np.ndarray:
-    """Turn datetime64 or timedelta64 of any unit into seconds, NaT into NaN.
+    """Convert datetime64 or timedelta64 of any unit to seconds, and NaT to NaN.
 
-    Whole seconds and the rest are divided apart, so that one moment is the same float64 in every unit.
+    Whole seconds and fractions are converted separately, so that a time is the same float64 in every unit.
     """
     unit, _ = np.datetime_data(values.dtype)
     ticks_per_second = TICKS_PER_SECOND.get(unit, 1)
@@ -192,7 +194,7 @@ def seconds(values: np.ndarray) -> np.ndarray:
 
 
 def moments(present: Iterable[datetime.date]) -> np.ndarray:
-    """Dates and datetimes as datetime64; those with a time zone in UTC."""
+    """Convert dates and datetimes to datetime64, and those with a time zone to UTC."""
     naive = [
         value.astimezone(datetime.UTC).replace(tzinfo=None)
         if isinstance(value, datetime.datetime) and value.tzinfo is not None
@@ -203,7 +205,7 @@ def moments(present: Iterable[datetime.date]) -> np.ndarray:
 
 
 def spans(present: Iterable[Any]) -> np.ndarray:
-    """Timedeltas, and times of day since midnight, as timedelta64."""
+    """Convert timedeltas, and times of day since midnight, to timedelta64."""
     since_midnight = [
         datetime.datetime.combine(datetime.date.min, value.replace(tzinfo=None)) - datetime.datetime.min
         if isinstance(value, datetime.time)
@@ -214,7 +216,7 @@ def spans(present: Iterable[Any]) -> np.ndarray:
 
 
 def is_missing(value: object) -> bool:
-    """Whether an object is None, NaN, NaT or pandas' NA."""
+    """Return whether an object is None, NaN, NaT or pandas' NA."""
     return (
         value is None
         or type(value).__name__ in MISSING_TYPES
@@ -223,38 +225,38 @@ def is_missing(value: object) -> bool:
 
 
 def split_missing(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Which rows are missing, and the values of the others as objects."""
+    """Return a mask of the missing values, and the other values as objects."""
     objects = values.astype(object)
     missing = np.fromiter(map(is_missing, objects), dtype=bool, count=len(objects))
     return missing, objects[~missing]
 
 
 def with_missing(present: np.ndarray, missing: np.ndarray) -> np.ndarray:
-    """Put the values of the present rows back in their places, NaN in the others."""
+    """Insert NaN at the positions of missing values."""
     values = np.full(len(missing), np.nan)
     values[~missing] = present
     return values
 
 
 def with_missing_code(present: np.ndarray, missing: np.ndarray) -> np.ndarray:
-    """Put the codes of the present rows back in their places, 0 in the others."""
+    """Insert the code 0 at the positions of missing values."""
     codes = np.zeros(len(missing), dtype=np.int32)
     codes[~missing] = present
     return codes
 
 
 def plain(values: Iterable[Hashable]) -> list[Hashable]:
-    """The values with numpy's scalars turned into Python's."""
+    """Convert numpy scalars to Python values."""
     return [value.item() if isinstance(value, np.generic) else value for value in values]
 
 
 def complex_error(name: str) -> ValueError:
-    """The error for a column of complex numbers."""
+    """Make the error for a column of complex numbers."""
     return ValueError(f"Complex data not supported: column {name!r}. Split it into real and imaginary parts.")
 
 
 def match_columns(source: Source, schema: Schema) -> list[int]:
-    """For each column of the schema, its position in the source: by name if both have names.
+    """Return the position in the source of each column of a schema, by name if both have names.
 
     Examples
     --------
@@ -272,7 +274,7 @@ def match_columns(source: Source, schema: Schema) -> list[int]:
         if missing or unseen:
             raise ValueError(
                 "The feature names should match those that were passed during fit. "
-                f"{told('Now missing', missing)}{told('Unseen then', unseen)}Rename them, or fit again."
+                f"{listed('Now missing', missing)}{listed('Unseen then', unseen)}Rename them, or fit again."
             )
         positions = {name: position for position, name in enumerate(source.names)}
         return [positions[name] for name in schema.names]
@@ -281,12 +283,12 @@ def match_columns(source: Source, schema: Schema) -> list[int]:
     return list(range(schema.n_columns))
 
 
-def told(what: str, names: list[str]) -> str:
-    """Some names as a sentence, the first few if they are many; nothing if there are none.
+def listed(what: str, names: list[str]) -> str:
+    """Format names as a sentence that shows at most five of them. Without names, it is empty.
 
     Examples
     --------
-    >>> told("Now missing", [f"x{i}" for i in range(9)])
+    >>> listed("Now missing", [f"x{i}" for i in range(9)])
     "Now missing: 'x0', 'x1', 'x2', 'x3', 'x4' and 4 more. "
     """
     if not names:
@@ -296,7 +298,7 @@ def told(what: str, names: list[str]) -> str:
 
 
 def is_reordered(source: Source, schema: Schema) -> bool:
-    """Whether a frame has the columns of the schema, in another order."""
+    """Return whether a frame has the columns of the schema in another order."""
     return (
         source.named
         and schema.named
@@ -306,16 +308,16 @@ def is_reordered(source: Source, schema: Schema) -> bool:
 
 
 def read_column_like(raw: Raw, column: Column) -> np.ndarray:
-    """Read one column as the schema's column says.
+    """Read a column as the kind, and with the categories, of a schema's column.
 
-    Numbers and booleans stand for each other: True is 1.
+    Numbers and booleans are interchangeable, with True as 1.
     """
     if column.kind is Kind.CATEGORY:
         if isinstance(raw, Cell) and is_known(raw.value, column):
             return np.array([column.codes.get(raw.value, 0)], dtype=np.int32)
         dictionary = to_dictionary(raw)
         codes = recode(dictionary, column.codes)
-        if dictionary.codes.any() and not codes.any() and not shares_a_sort(dictionary, column):
+        if dictionary.codes.any() and not codes.any() and not has_comparable_value(dictionary, column):
             raise kind_error(settle(raw), column)
         return codes
     settled = settle(raw)
@@ -327,43 +329,43 @@ def read_column_like(raw: Raw, column: Column) -> np.ndarray:
 
 
 def is_same_kind(one: Kind, other: Kind) -> bool:
-    """Whether two columns of numbers can be read alike."""
+    """Return whether columns of two kinds of numbers are interchangeable."""
     return one is other or (one in PLAIN and other in PLAIN)
 
 
 def is_known(value: object, column: Column) -> bool:
-    """Whether a value is missing, or text that is a category of a column."""
+    """Return whether a value is missing, or is text and a category of a column."""
     return value in column.codes if isinstance(value, str) else is_missing(value)
 
 
-def shares_a_sort(dictionary: Dictionary, column: Column) -> bool:
-    """Whether some value could be a category of the column: both text, both numbers or both dates."""
+def has_comparable_value(dictionary: Dictionary, column: Column) -> bool:
+    """Return whether some value could equal a category: both are text, numbers or dates."""
     if not column.categories:
         return True
-    here, there = set(map(sort_of, dictionary.values)), set(map(sort_of, column.categories))
+    here, there = set(map(comparable_type, dictionary.values)), set(map(comparable_type, column.categories))
     return dictionary.seconds_of is column.seconds_of and bool(here & there)
 
 
-def sort_of(value: object) -> type:
-    """Text, a number, or something else, such as a date: values of different sorts are never equal.
+def comparable_type(value: object) -> type:
+    """Return str, Number or object. Values for which the result differs are never equal.
 
     Examples
     --------
-    >>> sort_of("1") is sort_of(1), sort_of(True) is sort_of(1.0)
+    >>> comparable_type("1") is comparable_type(1), comparable_type(True) is comparable_type(1.0)
     (False, True)
     """
-    return next((sort for sort in (str, numbers.Number) if isinstance(value, sort)), object)
+    return next((kind for kind in (str, numbers.Number) if isinstance(value, kind)), object)
 
 
 def is_all_missing(settled: Numbers | Dictionary) -> bool:
-    """Whether no row has a value."""
+    """Return whether all values are missing."""
     if isinstance(settled, Dictionary):
         return not settled.codes.any()
     return bool(np.isnan(settled.values).all())
 
 
 def kind_error(settled: Numbers | Dictionary, column: Column) -> ValueError:
-    """The error for a column that is not what it was."""
+    """Make the error for a column whose kind has changed."""
     is_now = (
         describe(settled.kind, ())
         if isinstance(settled, Numbers)
@@ -377,7 +379,7 @@ def kind_error(settled: Numbers | Dictionary, column: Column) -> ValueError:
 
 
 def describe(kind: Kind, categories: tuple[Hashable, ...]) -> str:
-    """The kind in the words of an error message."""
+    """Describe a kind for an error message."""
     if kind is Kind.CATEGORY:
         return "text" if all(isinstance(category, str) for category in categories) else "a category"
     return f"a {kind.value}"

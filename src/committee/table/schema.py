@@ -1,11 +1,11 @@
-"""What a table is: a schema, and one array per column.
+"""Define the data structures of tables: `Schema`, `Table` and `BinnedTable`.
 
-A `Schema` says, for each column, its name, its kind and, for a category, the values that were seen when the
-schema was made. A `Table` is the schema with the data: numbers, booleans and dates as arrays of numbers with
-NaN for missing, categories as int32 codes with 0 for missing and 1..n for the categories in their order. Its
-columns may be `PartColumns`: some rows of a larger table, whose numbers are copied only while they are used.
-So fits on many folds of one table share its memory. A `BinnedTable` is the schema with the engine's codes of
-the data.
+A `Schema` has for each column its name, its kind and, for a category, the values that were seen when the
+schema was made. A `Table` is a schema with the data. Numbers, booleans and dates are arrays of numbers with
+NaN for missing values; categories are int32 codes with 0 for missing and 1..n for the categories in order.
+The columns of a table may be `PartColumns`: some rows of a larger table, whose numbers are copied only while
+they are used, so that fits on many folds share memory. A `BinnedTable` is a schema with the engine's codes
+of the data.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from committee import _engine
 from committee.table.input_types import TableLike
 
 MAX_CATEGORIES = 65_535
-# So few rows cost less than the columns that they are in.
+# Up to this number of rows, the overhead per column takes more time than the rows.
 FEW_ROWS = 100
 
 
 class Kind(enum.Enum):
-    """The kind of a column: what its values mean.
+    """The kind of a column.
 
-    A date is a moment, read as the seconds since 1970-01-01 UTC. A span is a stretch of time, or a time of
-    day since midnight, in seconds.
+    Dates are read as seconds since 1970-01-01 UTC. A span is a duration in seconds, or a time of day in
+    seconds since midnight.
 
     Examples
     --------
@@ -45,9 +45,9 @@ class Kind(enum.Enum):
     SPAN = "span"
 
 
-# What a matrix of numbers can hold.
+# Kinds that a matrix of numbers can contain.
 PLAIN = (Kind.NUMBER, Kind.BOOLEAN)
-# What is read as seconds.
+# Kinds that are read as seconds.
 TIMES = (Kind.DATE, Kind.SPAN)
 
 
@@ -60,9 +60,9 @@ class Column:
     name : str
     kind : Kind
     categories : tuple, default=()
-        In the order of their codes 1..n. At most 65,535.
+        At most 65,535 values, in the order of their codes 1..n.
     seconds_of : Kind.DATE, Kind.SPAN or None, default=None
-        What the categories are the seconds of, if they are.
+        The kind of the categories if they are the seconds of dates or spans.
 
     Examples
     --------
@@ -81,7 +81,7 @@ class Column:
         return {category: code for code, category in enumerate(self.categories, start=1)}
 
     def __reduce__(self) -> tuple[object, ...]:
-        # Without the cached codes, which would double the size of a saved model.
+        # Exclude the cached codes, which would double the size of a saved model.
         return Column, (self.name, self.kind, self.categories, self.seconds_of)
 
 
@@ -93,7 +93,7 @@ class Schema:
     ----------
     columns : tuple of Column
     named : bool
-        Whether the names are the user's own. A matrix has none: its columns are called x0, x1, ...
+        Whether the user has named the columns. Those of a matrix have the names x0, x1, ...
 
     Examples
     --------
@@ -122,16 +122,16 @@ class Schema:
 
     @cached_property
     def is_category(self) -> np.ndarray:
-        """A boolean for each column: whether it is a category."""
+        """A boolean mask of the columns that are categories."""
         return np.array([column.kind is Kind.CATEGORY for column in self.columns], dtype=bool)
 
     @property
     def n_categories(self) -> np.ndarray:
-        """The number of categories of each column, as int32; 0 for a column that is not a category."""
+        """The number of categories of each column as int32, 0 for columns of other kinds."""
         return np.array([len(column.categories) for column in self.columns], dtype=np.int32)
 
     def __eq__(self, other: object) -> bool:
-        """Whether two schemas are equal. A schema remembers one that is: its committee asks for every row."""
+        """Return whether two schemas are equal. The last match is cached, as every vote compares schemas."""
         if self is other:
             return True
         if not isinstance(other, Schema) or hash(self) != hash(other):
@@ -151,9 +151,9 @@ class Schema:
         return hash((self.columns, self.named))
 
     def changes(self, other: Schema) -> tuple[int, ...] | None:
-        """The places of the columns that differ from those of another schema; None if their names do.
+        """Return the positions of columns that differ from another schema, or None if the names differ.
 
-        A schema remembers this of one other, as it remembers one that is equal.
+        The result for the last schema is cached.
 
         Examples
         --------
@@ -175,25 +175,26 @@ class Schema:
         return changes
 
     def only(self, positions: np.ndarray) -> Schema:
-        """The schema of some of the columns."""
+        """Select columns by position."""
         return Schema(tuple(self.columns[position] for position in positions), self.named)
 
     def __reduce__(self) -> tuple[object, ...]:
-        # Without what it has remembered.
+        # Exclude cached results.
         return Schema, (self.columns, self.named)
 
 
 @dataclass(frozen=True, eq=False)
 class PartColumns(Sequence[np.ndarray]):
-    """The columns of some rows.
+    """The columns of some rows of a larger table.
 
     Parameters
     ----------
     whole : tuple of (ndarray or None)
-        The numbers of all rows; None for a category.
+        For each column, the numbers of all rows of the larger table; None for a category.
     codes : mapping of int to ndarray of int32
-        The codes of the categories, in these rows alone, by the places of their columns.
+        The codes of each category in the selected rows only, by the position of the column.
     rows : ndarray of int
+        The selected rows.
 
     Examples
     --------
@@ -227,17 +228,18 @@ class PartColumns(Sequence[np.ndarray]):
         return (self[place] for place in range(len(self)))
 
     def cut(self, rows: slice) -> PartColumns:
-        """The columns of some of these rows."""
+        """Select some of the rows."""
         codes = {place: each[rows] for place, each in self.codes.items()}
         return PartColumns(self.whole, codes, self.rows[rows])
 
     def bin(self, n_categories: np.ndarray, weights: np.ndarray | None, max_bins: int) -> _engine.BinnedTable:
-        """The engine's codes: those of all rows, of which these alone weigh something, then of these.
+        """Return the engine's codes of the selected rows.
 
-        So the numbers are read where they lie, and the bins are those of these rows. One thread does it:
-        each has a sorted copy of a column.
+        All rows of the larger table are binned without a copy, with weight 0 for those that are not selected,
+        so that the bins are those of the selected rows. Only one thread is used, because every thread needs
+        memory for a sorted copy of a column.
         """
-        # Where all columns are categories, nothing tells of rows after the last of these.
+        # If all columns are categories, the number of rows of the larger table is not known.
         known = (len(values) for values in self.whole if values is not None)
         n_rows = next(known, int(self.rows.max()) + 1)
         rows = self.rows.astype(np.uint32)
@@ -247,7 +249,7 @@ class PartColumns(Sequence[np.ndarray]):
         return _engine.take_rows(_engine.bin_table(columns, n_categories, n_rows, heavy, max_bins, 1), rows)
 
     def _spread(self, place: int, n_rows: int, n_categories: int) -> np.ndarray:
-        """A column of all rows; a category is missing where it is not known."""
+        """Return a column of all rows, with missing categories in rows that are not selected."""
         values = self.whole[place]
         if values is not None:
             return values
@@ -260,17 +262,18 @@ class PartColumns(Sequence[np.ndarray]):
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A schema and the data that obeys it.
+    """A schema and the data of its columns.
 
     Parameters
     ----------
     schema : Schema
     columns : sequence of ndarray of shape (n_rows,)
-        Categories are contiguous int32 codes, 0 for missing. All others are booleans, integers, float32 or
-        float64 in native byte order, NaN for missing; they may be strided or read-only views of X.
+        Categories are contiguous int32 codes with 0 for missing values. Other columns are booleans, integers,
+        float32 or float64 in native byte order with NaN for missing values; they may be strided or read-only
+        views of X.
     n_rows : int
     before : Table, optional
-        The same rows by a schema of the same names; columns that did not change are one.
+        The same rows, read with another schema of the same column names. Equal columns share memory.
 
     Examples
     --------
@@ -285,26 +288,26 @@ class Table:
     before: Table | None = None
 
     def between(self, begin: int, end: int) -> Table:
-        """The rows from one up to another; the table itself if these are all."""
+        """Return the rows from `begin` up to `end`, or the table itself if these are all rows."""
         if end - begin == self.n_rows:
             return self
         return Table(self.schema, self._cut(slice(begin, end)), end - begin)
 
     def as_matrix(self, rows: slice) -> np.ndarray:
-        """Some rows as a matrix of float64, codes among them. That of few rows is made once, and shared."""
+        """Return rows as a float64 matrix that includes the codes. The matrix of a small table is cached."""
         if self.n_rows <= FEW_ROWS:
             return self._few[rows]
         return np.column_stack([column.astype(np.float64) for column in self._cut(rows)])
 
     def read_again(self, schema: Schema, columns: Mapping[int, np.ndarray]) -> Table:
-        """The same rows by another schema, given the columns that it changes, by their places."""
+        """Return the same rows with another schema, given its changed columns by position."""
         kept = list(self.columns)
         for place, column in columns.items():
             kept[place] = column
         return Table(schema, kept, self.n_rows, before=self)
 
     def _cut(self, rows: slice) -> Sequence[np.ndarray]:
-        """The columns of some rows."""
+        """Select rows of the columns."""
         if isinstance(self.columns, PartColumns):
             return self.columns.cut(rows)
         return tuple(column[rows] for column in self.columns)
@@ -312,7 +315,7 @@ class Table:
     @cached_property
     def _few(self) -> np.ndarray:
         if self.before is None:
-            # To join all columns is quicker than to convert each.
+            # Joining all columns is faster than converting each.
             joined = np.concatenate(self.columns).astype(np.float64)
             matrix = joined.reshape(len(self.columns), self.n_rows).T
         else:
@@ -323,7 +326,7 @@ class Table:
         return matrix
 
     def as_float64(self) -> list[np.ndarray]:
-        """The columns, all numbers as contiguous float64, and categories as they are."""
+        """Return the columns, with all numbers as contiguous float64 and categories unchanged."""
         return [
             codes if is_category else np.ascontiguousarray(codes, dtype=np.float64)
             for codes, is_category in zip(self.columns, self.schema.is_category, strict=True)
@@ -332,7 +335,7 @@ class Table:
 
 @dataclass(frozen=True, eq=False)
 class BinnedTable:
-    """A table in the engine's codes, made by `bin_table`. Every estimator that learns from bins fits on it.
+    """A table as the engine's codes, made by `bin_table`. Every estimator that uses bins can be fitted on it.
 
     Parameters
     ----------
@@ -340,7 +343,7 @@ class BinnedTable:
     codes : the engine's BinnedTable
     n_rows : int
     values : tuple of ndarray, default=()
-        The columns that the codes were made of, if these do not know where they are cut.
+        The columns from which the codes were made, if the codes do not store their cuts.
 
     Examples
     --------
@@ -357,20 +360,20 @@ class BinnedTable:
 
     @cached_property
     def has_missing(self) -> np.ndarray:
-        """A boolean for each column: whether some row has no value."""
+        """A boolean mask of the columns with missing values."""
         return self.codes.has_missing.astype(bool)
 
 
 def no_values(n_rows: int) -> np.ndarray:
-    """A column of categories of which there are none, as the engine takes it: numbers, all missing.
+    """Return a column of missing numbers, which replaces a category without values in the engine.
 
-    To the engine, a column of no categories is one of numbers, among which the code 0 would be a value.
+    The engine treats a column with no categories as numbers, so that the code 0 would be a value.
     """
     return np.full(n_rows, np.nan)
 
 
 def take_rows(X: TableLike, rows: np.ndarray | slice) -> TableLike:
-    """Take some rows of a table of any kind, by their positions.
+    """Select rows of a table of any kind by position.
 
     Examples
     --------
@@ -382,7 +385,7 @@ def take_rows(X: TableLike, rows: np.ndarray | slice) -> TableLike:
     """
     if isinstance(X, np.ndarray):
         if isinstance(rows, np.ndarray) and rows.dtype.kind in "iu" and X.flags.c_contiguous:
-            # There is nothing to clip, but numpy copies whole rows like this.
+            # No index is clipped, but this mode lets numpy copy whole rows.
             return X.take(rows, axis=0, mode="clip")
         return X[rows]
     import narwhals.stable.v2 as nw

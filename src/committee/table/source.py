@@ -1,7 +1,7 @@
-"""What the user passed as X, opened: its columns as they came, whatever the container.
+"""Open X of any container and extract its raw columns.
 
 In: a numpy array, a list of lists, a scipy sparse matrix, a pandas, polars or Arrow frame, or anything that
-can stream Arrow data. Out: a `Source`.
+exports a stream of Arrow data. Out: a `Source`.
 """
 
 from __future__ import annotations
@@ -29,21 +29,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """The columns of X as they came.
+    """X and its raw columns.
 
     Parameters
     ----------
     native : ndarray or frame
-        X itself, or what it had to be turned into to be read.
+        X itself, or X after a conversion to a container that can be read.
     names : tuple of str
     named : bool
-        Whether the names are the user's own.
+        Whether the user has named the columns.
     columns : tuple of Raw
     n_rows : int
     tables : dict of Schema to Table
-        What it was read as: members of a committee mostly read it by the same schema.
+        The tables that were read with each schema, as a cache: most members of a committee share a schema.
     rows : ndarray of int, or None
-        The rows that are meant; None are all. The columns have all of them, and `native` is None.
+        The selected rows; None selects all. If it is given, the columns still have all rows, and `native` is
+        None.
     """
 
     native: Any
@@ -55,7 +56,7 @@ class Source:
     rows: np.ndarray | None = None
 
     def select(self, positions: list[int]) -> Source:
-        """Some columns, in an order."""
+        """Select columns by position."""
         names = tuple(self.names[position] for position in positions)
         columns = tuple(self.columns[position] for position in positions)
         named = names if self.named else position_names(len(names))
@@ -63,23 +64,23 @@ class Source:
         return Source(native, named, self.named, columns, self.n_rows, rows=self.rows)
 
     def part(self, rows: np.ndarray) -> Source:
-        """Some rows, for those who read a table; their numbers are copied only while they are used."""
+        """Select rows, whose numbers are copied only while they are used."""
         return Source(None, self.names, self.named, self.columns, len(rows), rows=rows)
 
     def column(self, position: int) -> Raw:
-        """A column of the rows that are meant."""
+        """Return a column of the selected rows."""
         raw = self.columns[position]
         return raw if self.rows is None else take_raw(raw, self.rows)
 
 
 def open_source(X: TableLike | Source) -> Source:
-    """Open X, or say in one line why it cannot be read. What is open stays as it is."""
+    """Open X, or raise an error that explains why it cannot be read."""
     if isinstance(X, Source):
         return X
     if isinstance(X, BinnedTable):
         raise TypeError(
-            "X is a BinnedTable, which only the fit of estimators that learn from bins takes. Pass the table "
-            "that it was made of."
+            "X is a BinnedTable, which only the fit of estimators that use bins accepts. Pass the table "
+            "that it was made from."
         )
     if type(X) is np.ndarray:
         return open_matrix(as_matrix(X))
@@ -95,7 +96,7 @@ def open_source(X: TableLike | Source) -> Source:
 
 
 def open_frame(X: Any) -> Source:
-    """Open a frame. Names that are not all text are ignored, as in scikit-learn."""
+    """Open a frame. Names of columns are ignored if none of them is text, as in scikit-learn."""
     if is_one_row(X):
         check_shape(X.shape)
         names, named = names_of(X.columns.tolist())
@@ -105,14 +106,14 @@ def open_frame(X: Any) -> Source:
         labels = list(frame.columns)
     except nw.exceptions.DuplicateError as error:
         repeated = " ".join(str(error).split())
-        raise ValueError(f"Two columns of X have one name: {repeated}. Rename them.") from error
+        raise ValueError(f"Two columns of X have the same name: {repeated}. Rename them.") from error
     check_shape(frame.shape)
     names, named = names_of(labels)
     return Source(nw.to_native(frame), names, named, raw_columns(frame, names), len(frame))
 
 
 def names_of(labels: list[str]) -> tuple[tuple[str, ...], bool]:
-    """The names of columns, and whether they are the user's own: those that are all text are."""
+    """Return the names of columns, and whether the user has set them, which holds if all are text."""
     are_text = [isinstance(label, str) for label in labels]
     named = all(are_text)
     if any(are_text) and not named:
@@ -124,14 +125,14 @@ def names_of(labels: list[str]) -> tuple[tuple[str, ...], bool]:
 
 
 def open_matrix(X: np.ndarray) -> Source:
-    """Open a matrix: its columns are views of it where the dtype allows."""
+    """Open a matrix. Its columns are views if the dtype allows it."""
     names = position_names(X.shape[1])
     columns = tuple(map(raw_array, X.T, names))
     return Source(X, names, False, columns, len(X))
 
 
 def as_matrix(X: object) -> np.ndarray:
-    """Turn an array-like into a matrix of at least one row and one column, or say in one line what it is.
+    """Convert an array-like to a matrix of at least one row and one column, or raise an error.
 
     Examples
     --------
@@ -148,19 +149,19 @@ def as_matrix(X: object) -> np.ndarray:
         array = np.asarray(X)
     except ValueError as error:
         raise ValueError(
-            "The rows of X are not alike: some have more values than others. Give each a value for every "
-            "column, None where it is missing."
+            "The rows of X have different numbers of values. Give each row a value for every column, and "
+            "None where it is missing."
         ) from error
     check_dimensions(X, array)
     if array.dtype.kind in "US" and not hasattr(X, "dtype"):
-        # Beside text, numpy turns the numbers and the NaN of a list into text.
+        # If a list contains text, numpy would convert its numbers and NaN to text as well.
         array = np.asarray(X, dtype=object)
     matrix: np.ndarray = check_array(array, dtype=None, ensure_all_finite=False)
     return matrix
 
 
 def check_dimensions(X: Any, array: np.ndarray) -> None:
-    """Raise for what is no table, in words that scikit-learn's checks know."""
+    """Raise an error unless an array is a table, with messages that scikit-learn's checks accept."""
     if array.ndim == 0:
         got = f"{X!r}" if X is None or isinstance(X, str | int | float) else f"a {type(X).__name__}"
         raise ValueError(
@@ -186,7 +187,7 @@ def check_dimensions(X: Any, array: np.ndarray) -> None:
 
 
 def take_columns(X: Any, positions: list[int] | None) -> Any:
-    """Some columns of a matrix or frame.
+    """Select columns of a matrix or frame by position.
 
     Examples
     --------
@@ -201,16 +202,16 @@ def take_columns(X: Any, positions: list[int] | None) -> Any:
 
 
 def arrow_frame(X: Any) -> IntoDataFrame:
-    """Read a stream of Arrow data with the first library at hand."""
+    """Read a stream of Arrow data with pyarrow, or else with polars."""
     for reader in (nw.Implementation.PYARROW, nw.Implementation.POLARS):
         if importlib.util.find_spec(reader.value) is not None:
             frame: IntoDataFrame = nw.from_arrow(X, backend=reader).to_native()
             return frame
-    raise ImportError(f"X is a {type(X).__name__}, which pyarrow or polars can read. Install one.")
+    raise ImportError(f"X is a {type(X).__name__}, which pyarrow or polars can read. Install one of them.")
 
 
 def densify(X: spmatrix | sparray) -> np.ndarray:
-    """Turn a sparse matrix into a dense one, column by column, if there is memory for it."""
+    """Convert a sparse matrix to a dense one in column order, if it fits in memory."""
     check_shape(X.shape)
     needed, free = math.prod(X.shape) * X.dtype.itemsize, available_bytes()
     if needed > free:
@@ -222,12 +223,12 @@ def densify(X: spmatrix | sparray) -> np.ndarray:
 
 
 def check_shape(shape: tuple[int, ...]) -> None:
-    """Let scikit-learn word what is wrong with a shape. The array that it sees takes no memory."""
+    """Raise scikit-learn's error for a shape without rows or columns, using an array without memory."""
     if len(shape) == 2 and all(shape):
         return
     check_array(np.broadcast_to(False, shape), dtype=None, ensure_all_finite=False)
 
 
 def position_names(n_columns: int) -> tuple[str, ...]:
-    """The names of columns that have none."""
+    """Return the names of columns that the user has not named."""
     return tuple(f"x{position}" for position in range(n_columns))

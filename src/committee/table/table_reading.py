@@ -1,4 +1,4 @@
-"""From X to a table: `read` makes the schema, `read_like` obeys one.
+"""Read X as a table: `read` makes a schema, and `read_like` uses an existing one.
 
 Estimators read X in `fit` with `read` and store its schema with `keep_schema`. In `predict` they read X with
 `predict_table`, which raises scikit-learn's messages.
@@ -29,26 +29,27 @@ from committee.table.raw_column import (
 from committee.table.schema import MAX_CATEGORIES, Column, Kind, PartColumns, Schema, Table
 from committee.table.source import Source, open_source
 
-# Columns to take as categories: a mask, indices or names.
+# The columns to treat as categories: a mask, indices or names.
 Marks: TypeAlias = Iterable[bool | int | str]
 
 
 def read(X: TableLike | Source, *, categorical_features: str | Marks = "from_dtype") -> Table:
     """Read a table and make its schema.
 
-    Columns of text and of a categorical dtype are categories. Dates, spans and times of day become seconds.
-    A column of Python objects, and one of text in a numpy array, is what its values are: numbers, booleans or
-    dates if all of them are, else categories. NaN, None, NaT and null are missing; infinity is a value. Of
-    more than 65,535 categories the most frequent are kept, the rest are missing. Numbers are compared as
-    float64, so integers beyond 2**53 that are close to each other are one number. Such numbers are mostly
-    names, and as categories they stay apart, unless missing values have made floats of them.
+    Columns of text and of a categorical dtype are categories. Dates, timedeltas and times of day become
+    seconds. For a column of Python objects, or of text in a numpy array, the kind is inferred from the
+    values: number, boolean, date or span if all values are of that kind, else category. NaN, None, NaT and
+    null are missing values; infinity is not. If a column has more than 65,535 categories, the most frequent
+    ones are kept and the others become missing values. Numbers are compared as float64, so that integers
+    beyond 2**53 may become equal if they are close. Such integers are usually identifiers: mark them as
+    categories, which stay distinct unless missing values have already converted them to floats.
 
     Parameters
     ----------
     X : ndarray, list of lists, sparse matrix, pandas, polars or Arrow frame, or Arrow stream
     categorical_features : "from_dtype" or iterable of bool, int or str, default="from_dtype"
-        Columns to take as categories beside those whose dtype says so: a mask, indices or names. Each
-        distinct value is a category.
+        Columns to treat as categories in addition to those of text or a categorical dtype, given as a mask,
+        indices or names. Each distinct value is a category.
 
     Returns
     -------
@@ -75,10 +76,10 @@ def read(X: TableLike | Source, *, categorical_features: str | Marks = "from_dty
 
 
 def read_like(X: TableLike | Source, schema: Schema) -> Table:
-    """Read a table as a schema says.
+    """Read a table with an existing schema.
 
-    The columns of a frame are matched by name, whatever their order; those of a matrix by position. A
-    category that the schema does not know is missing. A column without any value fits every kind.
+    The columns of a frame are matched by name in any order, those of a matrix by position. A category that
+    is not in the schema becomes a missing value. A column without values matches every kind.
 
     Parameters
     ----------
@@ -97,14 +98,14 @@ def read_like(X: TableLike | Source, schema: Schema) -> Table:
     """
     source = open_source(X)
     if schema not in source.tables:
-        source.tables[schema] = read_anew(source, schema)
+        source.tables[schema] = read_with_schema(source, schema)
     return source.tables[schema]
 
 
-def read_anew(source: Source, schema: Schema) -> Table:
-    """Read a source as a schema says. Of what it was read as before, only the columns that differ are read.
+def read_with_schema(source: Source, schema: Schema) -> Table:
+    """Read a source with a schema. If it was read before, read only the columns that differ.
 
-    The models of many folds know almost the same categories, so that a row that they vote on is read once.
+    Models of different folds have almost the same categories, so that most columns are read only once.
     """
     positions = match_columns(source, schema)
     before = next(iter(source.tables.values()), None)
@@ -119,7 +120,7 @@ def read_anew(source: Source, schema: Schema) -> Table:
 
 
 def read_part(source: Source, rows: np.ndarray, marked: np.ndarray) -> Table:
-    """Read some rows of a source, and remember what they were read as. Their numbers stay where they are."""
+    """Read the selected rows of a source without copying their numbers, and cache the table."""
     columns: list[Column] = []
     whole: list[np.ndarray | None] = []
     codes: dict[int, np.ndarray] = {}
@@ -136,7 +137,7 @@ def read_part(source: Source, rows: np.ndarray, marked: np.ndarray) -> Table:
 
 
 def read_column(raw: Raw, name: str, is_marked: bool) -> tuple[Column, np.ndarray]:
-    """Read one column; `is_marked` makes it a category, whatever it is."""
+    """Read one column. It is always a category if `is_marked` is True."""
     settled = to_dictionary(raw) if is_marked else settle(raw)
     if isinstance(settled, Numbers):
         return Column(name, settled.kind), settled.values
@@ -145,7 +146,7 @@ def read_column(raw: Raw, name: str, is_marked: bool) -> tuple[Column, np.ndarra
 
 
 def marked_columns(source: Source, categorical_features: str | Marks) -> np.ndarray:
-    """A boolean for each column: whether `categorical_features` names it."""
+    """Return a boolean mask of the columns that `categorical_features` specifies."""
     n_columns = len(source.columns)
     marked = np.zeros(n_columns, dtype=bool)
     if isinstance(categorical_features, str) and categorical_features == "from_dtype":
@@ -161,14 +162,14 @@ def marked_columns(source: Source, categorical_features: str | Marks) -> np.ndar
         marked[marks] = True
         return marked
     if len(marks) and not source.named:
-        raise ValueError("categorical_features holds names, and X has none. Pass indices or a mask.")
+        raise ValueError("categorical_features contains names, and X has none. Pass indices or a mask.")
     if unknown := sorted({str(mark) for mark in marks} - set(source.names)):
         raise ValueError(f"categorical_features names {unknown}, and X has no such columns.")
     return np.isin(source.names, marks)
 
 
 def marks_of(categorical_features: Marks) -> np.ndarray:
-    """A mask, indices or names as a vector."""
+    """Convert a mask, indices or names to a vector."""
     error = ValueError(
         'categorical_features must be "from_dtype", or a mask, indices or names of columns. '
         f"Got {categorical_features!r}."
@@ -185,17 +186,17 @@ def marks_of(categorical_features: Marks) -> np.ndarray:
 
 
 def settle_categories(dictionary: Dictionary) -> tuple[tuple[Hashable, ...], np.ndarray]:
-    """Order the distinct values and number the rows accordingly.
+    """Order the distinct values and encode the rows accordingly.
 
-    The order is the declared one, or else sorted; values that cannot be compared are sorted by how they
-    print, so that the order of the rows never matters. Of more than 65,535 values, the most frequent are kept
-    (of equally frequent ones, the first); the rows of the rest are missing.
+    The order is the declared one, or else the sorted one. Values that cannot be compared are sorted by their
+    string representation, so that the result does not depend on the order of the rows. At most 65,535 values
+    are kept, the most frequent ones, and the first among ties; rows with other values become missing.
 
     Returns
     -------
     categories : tuple
     codes : ndarray of int32 of shape (n_rows,)
-        0 for missing, i for the i-th category.
+        0 for missing values and i for the i-th category.
     """
     values = dictionary.values
     order = np.arange(len(values)) if dictionary.declared else sorted_order(values)
@@ -209,7 +210,7 @@ def settle_categories(dictionary: Dictionary) -> tuple[tuple[Hashable, ...], np.
 
 
 def sorted_order(values: list[Hashable]) -> np.ndarray:
-    """The positions of the values in sorted order."""
+    """Return the positions of the values in sorted order."""
     try:
         order = sorted(range(len(values)), key=values.__getitem__)  # type: ignore[arg-type]
     except TypeError:
@@ -218,9 +219,9 @@ def sorted_order(values: list[Hashable]) -> np.ndarray:
 
 
 def forget_unseen(table: Table, weights: np.ndarray | None) -> Table:
-    """Leave out the categories that no row has, though they were declared, or none that weighs anything.
+    """Drop the categories that occur in no row of positive weight, even if they were declared.
 
-    Who learns from the rows learns nothing of them: they are missing, as all others that it has not seen.
+    An estimator learns nothing about them, so they become missing values like all unseen categories.
 
     Examples
     --------
@@ -237,7 +238,7 @@ def forget_unseen(table: Table, weights: np.ndarray | None) -> Table:
 
 
 def forget_weightless(table: Table, weights: np.ndarray | None) -> Table:
-    """Leave out the categories that only rows of weight 0 have. Those that no row has are declared, and stay.
+    """Drop the categories that occur only in rows of weight 0. Declared categories without any row are kept.
 
     Examples
     --------
@@ -258,7 +259,7 @@ def forget_weightless(table: Table, weights: np.ndarray | None) -> Table:
 
 
 def with_categories(table: Table, stay: Callable[[np.ndarray, int], np.ndarray]) -> Table:
-    """The table with some of its categories: a boolean for each, by the codes of rows. Others are missing."""
+    """Keep the categories for which a function of the rows' codes returns True. Others become missing."""
     columns, found = list(table.schema.columns), dict[int, np.ndarray]()
     for position in np.flatnonzero(table.schema.is_category).tolist():
         column, codes = columns[position], table.columns[position]
@@ -305,7 +306,7 @@ def takes_any_table(tags: Tags) -> Tags:
 
 
 def keep_schema(estimator: Any, schema: Schema) -> None:
-    """Let an estimator remember the columns that it was fitted on: to be called when the fit has succeeded.
+    """Store the schema of the training table in an estimator. Call it only after the fit has succeeded.
 
     Sets `schema_`, `n_features_in_` and, if all names are text, `feature_names_in_`.
 
@@ -333,14 +334,14 @@ def keep_schema(estimator: Any, schema: Schema) -> None:
 
 
 def predict_table(estimator: Any, X: TableLike | Source) -> Table:
-    """Read a table for a fitted estimator, with scikit-learn's messages and its warning about names.
+    """Read a table for a fitted estimator, with scikit-learn's errors and its warning about names.
 
-    Unlike scikit-learn, a frame whose columns are in another order is read by their names.
+    Unlike in scikit-learn, the columns of a frame may be in another order, because they are matched by name.
 
     Parameters
     ----------
     estimator : estimator
-        Fitted, with its schema kept by `keep_schema`.
+        A fitted estimator whose schema was stored by `keep_schema`.
     X : ndarray, list of lists, sparse matrix, pandas, polars or Arrow frame, or Arrow stream
 
     Returns
@@ -358,7 +359,7 @@ def predict_table(estimator: Any, X: TableLike | Source) -> Table:
     (array([40]), array([2], dtype=int32))
     """
     source, schema = open_source(X), estimator.schema_
-    # Where both have names, these tell which column is which, and which is missing.
+    # If both have names, `read_like` matches the columns and reports those that are missing.
     if not (source.named and schema.named) and (source.named != schema.named or source.names != schema.names):
         validate_data(estimator, source.native, reset=False, skip_check_array=True)
     return read_like(source, schema)

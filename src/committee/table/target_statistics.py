@@ -1,4 +1,4 @@
-"""Numbers in place of categories: what a model has learnt of columns of very many of them."""
+"""Replace categories by target statistics, for columns with many categories."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from committee.table.schema import Column, Kind, Schema, Table
 
 @dataclass(frozen=True, eq=False)
 class TargetStatistics:
-    """What new rows get in place of their categories.
+    """Target statistics that replace the categories of new rows.
 
     Parameters
     ----------
     by_column : dict of int to ndarray of shape (n_categories + 1, n_statistics)
-        For each replaced column, the statistics of each category. The first row is that of missing values.
+        For each replaced column, the statistics of each category. The first row is for missing values.
     """
 
     by_column: dict[int, np.ndarray]
@@ -28,7 +28,7 @@ class TargetStatistics:
         )
 
     def replace(self, table: Table, statistics: dict[int, np.ndarray]) -> Table:
-        """The table with the columns of statistics where those of the categories were."""
+        """Replace columns of categories by columns of statistics, at the same positions."""
         columns: list[np.ndarray] = []
         for position, column in enumerate(table.columns):
             if position in statistics:
@@ -38,7 +38,7 @@ class TargetStatistics:
         return Table(self.schema(table.schema), tuple(columns), table.n_rows)
 
     def schema(self, schema: Schema) -> Schema:
-        """The schema of an encoded table."""
+        """Return the schema of an encoded table."""
         columns = schema.columns
         encoded = [
             Column(columns[source].name, Kind.NUMBER) if source in self.by_column else columns[source]
@@ -47,7 +47,7 @@ class TargetStatistics:
         return Schema(tuple(encoded), schema.named)
 
     def sources(self, n_columns: int) -> np.ndarray:
-        """For each column of an encoded table, the column that it was made of."""
+        """Return the source column of each column of an encoded table."""
         widths = np.ones(n_columns, dtype=np.int64)
         for column, values in self.by_column.items():
             widths[column] = values.shape[1]

@@ -1,1 +1,1 @@
-"""Votes: arrays of them, votes that are honest, and the folds that make them so."""
+"""Arrays of votes, honest (out-of-fold and out-of-bag) votes, and splits of rows."""

@@ -1,9 +1,9 @@
-"""Split rows: into folds that are held out in turn, or into rows to learn from and rows to judge by.
+"""Split rows into folds for cross-validation, or into training and validation rows.
 
-In: how to split, and y, groups and weights of the rows. Out: folds, which are pairs of positions (rows to
-learn from, rows that are held out), or a number or a mask for each row. No other module splits rows.
+In: the kind of split, and y, groups and weights of the rows. Out: folds, which are pairs of positions
+(training rows, held-out rows), or a fold number or a mask for each row. No other module splits rows.
 
-Predictors load this module with the rules, so scikit-learn is imported where its splitters are used.
+Predictors import this module through the rules, so scikit-learn is imported only where a splitter is used.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ import numpy as np
 from committee.parameters import is_integer
 from committee.task import check_size
 
-# Positions of the rows to learn from, and of those that are held out.
+# Positions of the training rows and of the held-out rows.
 Fold = tuple[np.ndarray, np.ndarray]
-# The number of folds where nobody asks for another.
+# The default number of folds.
 N_FOLDS = 5
-# 0.1 * 10 is a little more than 1 in floating point. Shares are rounded down after this is added.
+# Floating-point error may put a product just below an integer. Adding this before rounding down corrects it.
 ROUNDING = 1e-9
 
 
@@ -33,7 +33,7 @@ class Splitter(Protocol):
     def split(
         self, X: object, y: object = None, groups: object = None
     ) -> Iterable[tuple[np.ndarray, np.ndarray]]:
-        """Yield positions of rows to learn from, and of rows that are held out."""
+        """Yield the positions of the training rows and of the held-out rows."""
         ...
 
 
@@ -51,7 +51,7 @@ def folds_of(
     Parameters
     ----------
     cv : int, splitter or iterable of (train, test)
-        An integer makes at most that many folds; see `numbered_folds`.
+        An integer is the largest number of folds; see `numbered_folds`.
     X : table
     y : ndarray of shape (n_rows,)
     groups : array-like of shape (n_rows,), or None
@@ -68,7 +68,7 @@ def folds_of(
     [(array([2, 3]), array([0, 1])), (array([0, 1]), array([2, 3]))]
     """
     if not is_class_task:
-        check_size(y)  # before members are fitted: their votes will be judged by squares
+        check_size(y)  # Squared errors must be finite. Checked here, before members are fitted.
     if isinstance(cv, Integral) and is_integer(cv):
         folds = numbered_folds(int(cv), y, groups, weights, is_class_task=is_class_task)
         if not folds:
@@ -80,10 +80,11 @@ def folds_of(
 def numbered_folds(
     n_folds: int, y: np.ndarray, groups: np.ndarray | None, weights: np.ndarray | None, *, is_class_task: bool
 ) -> list[Fold]:
-    """Split rows in their order into at most n_folds folds, stratified for classes; groups stay together.
+    """Split rows, without shuffling, into at most n_folds folds.
 
-    There are no more folds than groups, rows, or rows of the largest class. The list is empty if nothing can
-    be held out.
+    Folds are stratified by class and keep groups together. There are at most as many folds as groups, and at
+    most as many as rows of the largest class (for regression, as rows). The list is empty if there cannot be
+    two folds.
 
     Examples
     --------
@@ -102,7 +103,7 @@ def numbered_folds(
     kinds = (StratifiedKFold, StratifiedGroupKFold) if is_class_task else (KFold, GroupKFold)
     splitter: Splitter = kinds[groups is not None](n_folds)
     with warnings.catch_warnings():
-        # A class that some fold lacks gets no votes there, as documented.
+        # Classes with fewer rows than folds are allowed: models of folds without them do not vote for them.
         warnings.filterwarnings("ignore", "The least populated class", UserWarning)
         split = splitter.split(np.zeros(len(rows)), y, groups)
         return [(rows[train], rows[held_out]) for train, held_out in split]
@@ -117,7 +118,7 @@ def drawn_folds(
     *,
     is_class_task: bool,
 ) -> list[Fold]:
-    """Split some rows of a table in a random order, since a table may be sorted by its target.
+    """Split some rows of a table in random order, because the table may be sorted by its target.
 
     Examples
     --------
@@ -128,14 +129,14 @@ def drawn_folds(
     drawn = rng.permutation(rows)
     groups = None if groups is None else groups[drawn]
     folds = folds_of(cv, None, y[drawn], groups, None, is_class_task=is_class_task)
-    # In place: folds of a long table take as much memory as some of its columns.
+    # Folds are replaced in place, because those of a long table take as much memory as several columns.
     for number, (train, held_out) in enumerate(folds):
         folds[number] = np.sort(drawn[train]), np.sort(drawn[held_out])
     return folds
 
 
 def most_folds(y: np.ndarray, groups: np.ndarray | None, is_class_task: bool) -> int:
-    """Return how many folds there can be; with fewer than two, nothing can be held out.
+    """Return the largest possible number of folds. If it is less than 2, no row can be held out.
 
     Examples
     --------
@@ -149,7 +150,7 @@ def most_folds(y: np.ndarray, groups: np.ndarray | None, is_class_task: bool) ->
 def folds_of_splitter(
     cv: object, X: object, y: np.ndarray, groups: np.ndarray | None, weights: np.ndarray | None
 ) -> list[Fold]:
-    """Split a table by a splitter or by pairs of row numbers, and check that all votes will be honest."""
+    """Split a table with a splitter or pairs of row positions. Raise if training rows are held out."""
     from sklearn.model_selection import check_cv
 
     counts = np.ones(len(y), dtype=bool) if weights is None else weights > 0
@@ -170,7 +171,7 @@ def folds_of_splitter(
 
 
 def positions(rows: object, n_rows: int) -> np.ndarray:
-    """Return the rows of a split as positions, if they are rows of the table."""
+    """Return the rows of a split, given as positions or a mask, as positions within the table."""
     found = np.asarray(rows)
     found = np.flatnonzero(found) if found.dtype == bool else found.astype(np.int64)
     unknown = found[(found < 0) | (found >= n_rows)]
@@ -179,14 +180,18 @@ def positions(rows: object, n_rows: int) -> np.ndarray:
     return found
 
 
-def bags_will_do(cv: object, groups: object) -> bool:
-    """Return whether members may vote out of bag instead: any split does where `cv` is a number of folds.
+def can_vote_out_of_bag(cv: object, groups: object) -> bool:
+    """Return whether out-of-bag votes may replace out-of-fold votes.
+
+    They may if `cv` is only a number of folds and there are no groups to keep together.
 
     Examples
     --------
     >>> from sklearn.model_selection import KFold
-    >>> bags_will_do(5, None), bags_will_do(5, np.array([0, 0, 1])), bags_will_do(KFold(5), None)
-    (True, False, False)
+    >>> can_vote_out_of_bag(5, None), can_vote_out_of_bag(KFold(5), None)
+    (True, False)
+    >>> can_vote_out_of_bag(5, np.array([0, 0, 1]))
+    False
     """
     return is_integer(cv) and groups is None
 
@@ -202,7 +207,7 @@ def nothing_to_hold_out(
     return ValueError(f"Honest votes need rows to hold out, and there is {what}. Pass more rows.")
 
 
-def split_print(folds: Iterable[Fold], groups: np.ndarray | None) -> str:
+def split_fingerprint(folds: Iterable[Fold], groups: np.ndarray | None) -> str:
     """Return a fingerprint of folds and groups."""
     checksum = hashlib.sha256()
     for rows in (*(rows for fold in folds for rows in fold), *([] if groups is None else [groups])):
@@ -214,11 +219,11 @@ def split_print(folds: Iterable[Fold], groups: np.ndarray | None) -> str:
 def folds_by_content(
     votes: np.ndarray, has_voted: np.ndarray, y: np.ndarray, weights: np.ndarray, groups: np.ndarray | None
 ) -> list[Fold]:
-    """Split rows by their votes, so that the order of a table changes no score; groups stay together.
+    """Split rows by y and their votes, so that scores do not depend on the order of the table.
 
-    Rows are sorted by y and then by a random mix of their votes, and are dealt to the folds in turn, so that
-    every fold has similar answers. Rows of weight 0 are held out, but no fold learns from them. Folds without
-    a row to learn from are left out.
+    Rows are sorted by y and then by a random combination of their votes. They are assigned to the folds in
+    turn, so all folds have similar values of y. Groups stay together. Rows of weight 0 are held out, but are
+    never training rows. Folds without training rows are skipped.
 
     Parameters
     ----------
@@ -249,7 +254,7 @@ def folds_by_content(
 
 
 def dealt_folds(target: np.ndarray, n_folds: int, rng: np.random.RandomState) -> np.ndarray:
-    """Return the number of the fold of each row; every fold has its share of each class, or of each range.
+    """Return the fold number of each row. Folds are stratified by class, or by the value of the target.
 
     Examples
     --------
@@ -262,7 +267,9 @@ def dealt_folds(target: np.ndarray, n_folds: int, rng: np.random.RandomState) ->
 
 
 def spare_rows(classes: np.ndarray, seed: int) -> np.ndarray:
-    """Return the rows that may be held out: all but one of each class, sorted by class, in random order.
+    """Return the rows that may be held out: all except one random row of each class.
+
+    They are sorted by class, and in random order within a class.
 
     Examples
     --------
@@ -276,7 +283,7 @@ def spare_rows(classes: np.ndarray, seed: int) -> np.ndarray:
 
 
 def spare_folds(classes: np.ndarray, seed: int) -> np.ndarray:
-    """Return the number of the fold of each row; -1 for one row of each class, which no fold holds out.
+    """Return the fold number of each row. One row of each class has -1 and is never held out.
 
     Examples
     --------
@@ -290,7 +297,7 @@ def spare_folds(classes: np.ndarray, seed: int) -> np.ndarray:
 
 
 def spare_share(classes: np.ndarray, fraction: float, seed: int) -> np.ndarray:
-    """Return a mask of the rows to validate by, a share of each class. No class loses its last row.
+    """Return a mask of the validation rows, a share of each class. At least one row of each class remains.
 
     Examples
     --------
@@ -299,20 +306,20 @@ def spare_share(classes: np.ndarray, fraction: float, seed: int) -> np.ndarray:
     array([4, 2])
     """
     spare = spare_rows(classes, seed)
-    # One row is held out at equal steps along the classes.
+    # Rows are sorted by class. Holding out rows at equal steps takes the same share of each class.
     steps = np.floor(np.arange(len(spare) + 1) * fraction)
     mask = np.zeros(len(classes), dtype=bool)
     mask[spare[np.diff(steps) > 0]] = True
     if not mask.any():
         raise ValueError(
-            f"validation_fraction={fraction} leaves no row of {len(classes)} to validate by. Pass X_val and "
+            f"validation_fraction={fraction} leaves no row of {len(classes)} for validation. Pass X_val and "
             "y_val, or set early_stopping=False."
         )
     return mask
 
 
 def drawn_share(classes: np.ndarray, fraction: float, rng: np.random.Generator) -> np.ndarray:
-    """Return a mask of the rows to judge by, a share of each class, rounded down. No class loses all rows.
+    """Return a mask of test rows, a share of each class, rounded down. At least one row per class remains.
 
     Examples
     --------
@@ -329,7 +336,7 @@ def drawn_share(classes: np.ndarray, fraction: float, rng: np.random.Generator) 
 
 
 def one_in(n_folds: int, rows: np.ndarray, classes: np.ndarray, rng: np.random.RandomState) -> np.ndarray:
-    """Return a mask of one in n_folds of some rows, in random order along the classes.
+    """Return a mask of one in n_folds of the rows, drawn at random and stratified by class.
 
     Examples
     --------

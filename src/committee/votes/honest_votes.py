@@ -1,10 +1,10 @@
-"""Honest votes: by members on rows that they have not learnt from, and whose answer is known.
+"""Store honest votes, that is, out-of-fold or out-of-bag votes, together with the true y.
 
-In: votes of shape (n_members, n_rows, n_outputs), y, and what else is known of the rows. Out: `HonestVotes`,
-which fits rules, and says what a rule decides on rows that it has not learnt from either. Forests, bagging,
-committees, banks and rules pass this one object.
+A vote is honest if the member was not trained on the row. In: votes of shape (n_members, n_rows, n_outputs),
+y, weights, groups and X of the rows. Out: `HonestVotes`, which fits rules and computes their out-of-fold
+decisions. Forests, bagging, committees, vote banks and rules all pass votes in this form.
 
-Predictors load this module with the rules, so it does not import scikit-learn.
+Predictors import this module through the rules, so it does not import scikit-learn.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from committee.votes.vote_arrays import are_classes, blocks_of, check_votes, dty
 
 
 class RuleLike(Protocol):
-    """What honest votes need to know of a rule; see `committee.combining.rule.Rule`."""
+    """The methods of a rule that honest votes use; see `committee.combining.rule.Rule`."""
 
     def fit(
         self,
@@ -47,10 +47,10 @@ class RuleLike(Protocol):
         classes: np.ndarray | None = None,
         groups: np.ndarray | None = None,
     ) -> object:
-        """Learn from honest votes."""
+        """Fit the rule on honest votes."""
 
     def combine(self, votes: np.ndarray, X: TableLike | None = None) -> np.ndarray:
-        """Decide on votes."""
+        """Combine votes into decisions."""
         ...
 
     def _looks_at_X(self) -> bool: ...
@@ -61,32 +61,32 @@ AnyRule = TypeVar("AnyRule", bound=RuleLike)
 
 @dataclass(frozen=True, eq=False)
 class HonestVotes:
-    """Votes by members that have not learnt from the rows they vote on, with the answers.
+    """Out-of-fold or out-of-bag votes, with y, the weights and the groups of their rows.
 
     Parameters
     ----------
     votes : ndarray of shape (n_members, n_rows, n_outputs)
-        Finite, and for classes not negative, once `of` has checked them. Out-of-bag votes are NaN where a
-        member has seen the row; rules learn from what `filled` makes of them.
+        `of` checks that they are finite and, for classes, not negative. Out-of-bag votes are NaN if the bag
+        of the member contains the row. Call `filled` to replace NaN before fitting a rule.
     y : ndarray of shape (n_rows,)
-        Codes of classes from 0 to n_outputs - 1, or numbers.
+        Class codes from 0 to n_outputs - 1, or numbers.
     weights : ndarray of float64 of shape (n_rows,)
-        How often each row counts, or relative weights; ones if no weights were given.
+        The number of repetitions of each row, or relative weights. Ones if no weights were passed.
     rows : ndarray of int of shape (n_rows,)
         The positions of the rows in the training table.
     groups : ndarray of shape (n_rows,), default=None
-        Rows of one group are held out together.
+        Rows of a group are held out together.
     X : table, default=None
-        The rows, for rules that look at them.
+        The features, for rules that use them.
     has_voted : ndarray of bool of shape (n_members, n_rows), default=None
-        Whether a member has voted on a row; None if all have voted on all rows. Where it has not, as on the
-        rows of its own bag, another number stands for its vote, and the member is not judged by it.
+        Whether a member has voted on a row. None if all have voted on all rows. If it has not, for example on
+        the rows of its own bag, `votes` contains a substitute that does not count in the member's score.
     classes : ndarray of shape (n_outputs,), default=None
-        The labels of the outputs, which only scorers of scikit-learn need; None stands for their numbers.
+        The labels of the outputs, for scikit-learn scorers. None uses the class codes.
     table : str, default=""
         The fingerprint of the training table.
     split : str, default=""
-        The fingerprint of folds and groups; empty if it is unknown which rows the members have seen.
+        The fingerprint of folds and groups. Empty if the training rows of the members are unknown.
     """
 
     votes: np.ndarray
@@ -112,9 +112,9 @@ class HonestVotes:
         classes: ArrayLike | None = None,
         groups: ArrayLike | None = None,
     ) -> HonestVotes:
-        """Check votes and what belongs to them, as rules and losses take them.
+        """Check votes and the values of their rows, and convert them for rules and losses.
 
-        Codes become int64 and numbers float64; weights that are not repetitions get the mean 1.
+        Class codes become int64 and numbers float64. Weights that are not repetitions are scaled to mean 1.
 
         Examples
         --------
@@ -136,9 +136,10 @@ class HonestVotes:
             raise ValueError(
                 f"has_voted must have the shape (n_members, n_rows) {stack.shape[:2]}. Got {voted.shape}."
             )
-        largest = max(float(np.abs(block).max(initial=0)) for _, block in blocks_of(stack))  # and checks them
+        # `blocks_of` also checks the votes.
+        largest = max(float(np.abs(block).max(initial=0)) for _, block in blocks_of(stack))
         if largest > LARGEST_SQUARED and not are_classes(stack):
-            # A diverged member is bad enough with votes whose squares are finite.
+            # Members may diverge. Clipping keeps the squares of their votes finite.
             stack = np.clip(stack, -LARGEST_SQUARED, LARGEST_SQUARED)
         labels = None if classes is None else np.asarray(classes)
         together = None if groups is None else check_groups(groups, n_rows)
@@ -153,16 +154,16 @@ class HonestVotes:
         weights: np.ndarray | None,
         groups: np.ndarray | None,
     ) -> HonestVotes:
-        """Take the mean vote of each member's models on the rows that all members have voted on.
+        """Average the votes of each member's models, on the rows that all members have voted on.
 
         Parameters
         ----------
         cast : sequence of iterables of (ndarray, ndarray)
-            Rows and the votes on them, from each model of each member; a row may be there several times.
-            They are read one after the other, so they need not be in memory together.
+            For each member, the rows and the votes of each of its models. Several models may vote on a row.
+            Models are read one at a time, so their votes need not be in memory together.
         task : Classification or Regression
         y : ndarray of shape (n_table_rows,)
-            Codes of classes, or numbers.
+            Class codes, or numbers.
         weights, groups : ndarray of shape (n_table_rows,), or None
 
         Examples
@@ -185,7 +186,7 @@ class HonestVotes:
                 "trees or folds."
             )
         if len(rows) < len(y):
-            # In place: there is never a second copy of all votes.
+            # Rows are moved in place to avoid a second copy of all votes.
             for each in votes:
                 each[: len(rows)] = each[rows]
         weights = np.ones(len(y)) if weights is None else weights
@@ -196,7 +197,7 @@ class HonestVotes:
     def of_bags(
         cls, votes: np.ndarray, y: np.ndarray, weights: np.ndarray | None, groups: np.ndarray | None = None
     ) -> HonestVotes:
-        """Take the votes of members on all rows of a table, NaN on the rows of a member's own bag."""
+        """Wrap out-of-bag votes on all rows of a table. They are NaN on the rows of a member's own bag."""
         weights = np.ones(len(y)) if weights is None else weights
         return cls(votes, y, weights, np.arange(len(y)), groups)
 
@@ -222,20 +223,20 @@ class HonestVotes:
 
     @property
     def repeats(self) -> np.ndarray:
-        """How often each row counts: as its weight says, or once; a row of weight 0 never."""
+        """The repetitions of each row: its weight if weights are repetitions, else 1, or 0 for weight 0."""
         return repeats_of(self.weights)
 
     def own_rows(self) -> Sequence[np.ndarray | None]:
-        """Return a mask of the rows that each member has voted on; None stands for all rows."""
+        """Return for each member a mask of the rows that it has voted on, or None for all rows."""
         return [None] * self.n_members if self.has_voted is None else list(self.has_voted)
 
     def of_members(self, members: np.ndarray | Sequence[int]) -> HonestVotes:
-        """Take the votes of some members."""
+        """Select the votes of some members."""
         has_voted = None if self.has_voted is None else self.has_voted[members]
         return replace(self, votes=self.votes[members], has_voted=has_voted)
 
     def on(self, rows: np.ndarray | slice) -> HonestVotes:
-        """Take the votes on some of the rows, by their positions."""
+        """Select the votes on some rows, by their positions."""
         return replace(
             self,
             votes=self.votes[:, rows],
@@ -248,11 +249,11 @@ class HonestVotes:
         )
 
     def after(self, before: HonestVotes) -> HonestVotes:
-        """Put these votes behind those of the members of an earlier fit on the same rows."""
+        """Append these votes to those of an earlier fit on the same rows."""
         return replace(self, votes=np.concatenate([before.votes, self.votes]))
 
     def filled(self) -> HonestVotes:
-        """Replace each NaN by the mean vote of the members who have voted; leave rows out if none has.
+        """Replace each NaN with the mean vote of the other members. Drop rows without any vote.
 
         Examples
         --------
@@ -273,11 +274,11 @@ class HonestVotes:
         return replace(known, votes=votes)
 
     def with_votes(self, votes: np.ndarray) -> HonestVotes:
-        """Take other votes on the same rows, checked as losses need them."""
+        """Return other votes on the same rows, after checking them."""
         return HonestVotes.of(votes, self.y, sample_weight=self.weights, classes=self.classes)
 
     def fit_rule(self, rule: AnyRule) -> AnyRule:
-        """Fit a rule on the votes, and return it."""
+        """Fit a rule on the votes and return it."""
         rule.fit(
             self.votes,
             self.y,
@@ -290,7 +291,7 @@ class HonestVotes:
         return rule
 
     def folds(self) -> list[Fold]:
-        """Draw folds for a rule, the same each time; the list is empty if nothing can be held out."""
+        """Draw folds for a rule, the same on each call. The list is empty if no row can be held out."""
         rows = np.flatnonzero(self.weights)
         groups = None if self.groups is None else self.groups[rows]
         if most_folds(self.y[rows], groups, self.are_classes) < 2:
@@ -307,20 +308,20 @@ class HonestVotes:
         deadline: float = math.inf,
         undecided: tuple[type[Exception], ...] = (),
     ) -> np.ndarray:
-        """Return what a rule decides on rows that it has not learnt from.
+        """Return the decisions of a rule on the held-out rows of each fold.
 
         Parameters
         ----------
         new_rule : callable
-            Makes an unfitted rule for each fold.
+            Returns an unfitted rule, for each fold.
         folds : iterable of (ndarray, ndarray)
-            Positions of the rows to learn from, and of those to decide on.
+            Positions of the training rows and of the held-out rows.
         seconds : float, default=0.0
-            How long a fit takes.
+            The expected time of a fit.
         deadline : float, default=inf
-            When the last fit must have ended, by `time.monotonic`.
+            The latest end of the last fit, in `time.monotonic` seconds.
         undecided : tuple of exceptions, default=()
-            Errors of a fit that leave the rows of its fold without a decision. Other errors are raised.
+            If a fit raises one of these, the rows of its fold get no decision. Other errors are raised.
 
         Returns
         -------
@@ -351,12 +352,12 @@ class HonestVotes:
         return decision
 
     def blocks(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """Yield the votes as float64, y and weights, one block of rows after the other."""
+        """Yield the votes as float64, y and weights, one block of rows at a time."""
         for rows, votes in blocks_of(self.votes):
             yield votes, self.y[rows], self.weights[rows]
 
     def blocks_by_member(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """Yield the same with weights of shape (n_members, n_rows): 0 where a member has not voted."""
+        """Yield blocks with weights of shape (n_members, n_rows), which are 0 if a member has not voted."""
         for rows, votes in blocks_of(self.votes):
             weights = np.broadcast_to(self.weights[rows], votes.shape[:2])
             yield (
@@ -367,7 +368,7 @@ class HonestVotes:
 
 
 def check_labels(classes: ArrayLike, n_outputs: int | None) -> np.ndarray:
-    """Return the labels of the outputs, if they differ."""
+    """Return the labels of the outputs. Raise unless they are unique."""
     labels = np.asarray(classes)
     if labels.ndim != 1 or len(np.unique(labels)) != len(labels) or n_outputs not in (None, len(labels)):
         wanted = "" if n_outputs is None else f"{n_outputs} "
@@ -376,7 +377,7 @@ def check_labels(classes: ArrayLike, n_outputs: int | None) -> np.ndarray:
 
 
 def check_groups(groups: ArrayLike, n_rows: int) -> np.ndarray:
-    """Return the group of each row."""
+    """Return the group of each row as an array."""
     array = np.asarray(groups)
     if array.shape != (n_rows,):
         raise ValueError(f"groups must have one value for each of the {n_rows} rows. Got {array.shape}.")
@@ -384,7 +385,7 @@ def check_groups(groups: ArrayLike, n_rows: int) -> np.ndarray:
 
 
 def check_codes(y: ArrayLike, votes: np.ndarray) -> np.ndarray:
-    """Return the numbers of the classes that rows are of."""
+    """Return the class codes of the rows as int64."""
     _, n_rows, n_classes = votes.shape
     codes = np.asarray(y)
     check_length(codes, n_rows)
@@ -398,7 +399,7 @@ def check_codes(y: ArrayLike, votes: np.ndarray) -> np.ndarray:
 
 
 def check_numbers(y: ArrayLike, n_rows: int) -> np.ndarray:
-    """Return the numbers that a regression is to find, if their squares are finite."""
+    """Return the target of a regression. Raise unless its values and their squares are finite."""
     numbers = to_numbers(y, "y")
     check_length(numbers, n_rows)
     if not np.isfinite(numbers).all():
@@ -408,11 +409,11 @@ def check_numbers(y: ArrayLike, n_rows: int) -> np.ndarray:
 
 
 def check_length(y: np.ndarray, n_rows: int) -> None:
-    """Raise unless there is a y for each row."""
+    """Raise unless y has one value for each row."""
     if y.shape != (n_rows,):
         raise ValueError(f"y must have one value for each of the {n_rows} rows of the votes. Got {y.shape}.")
 
 
 def n_rows_of(X: TableLike) -> int:
-    """Return the number of rows of a table of any kind."""
+    """Return the number of rows of any supported table."""
     return int(X.shape[0]) if hasattr(X, "shape") else len(np.asarray(X))

@@ -1,8 +1,8 @@
-"""Votes: an array of shape (n_members, n_rows, n_outputs), checked once and used in blocks of rows.
+"""Check arrays of votes and process them in blocks of rows.
 
-One output is a regression. More outputs are classes: votes for them are not negative, and a decision on them
-sums to one. Votes keep their dtype; one block at a time becomes float64, so a large array of float32 is never
-copied as a whole.
+Votes are an array of shape (n_members, n_rows, n_outputs). One output means regression. Several outputs are
+classes: votes for classes are not negative, and each row of a decision sums to one. Votes keep their dtype.
+Only one block at a time is converted to float64, so a large array of float32 is never copied as a whole.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ import numpy as np
 
 from committee.task import Classification, Regression
 
-# Votes in a block: two megabytes of float64, which stay in the caches while a rule works on them.
+# Votes in a block. Two megabytes of float64 stay in the caches while a rule processes them.
 BLOCK_SIZE = 1 << 18
 LARGEST = np.finfo(np.float64).max
-# Votes for classes whose sum differs from one by less than this count as shares of one.
+# Votes for classes are not rescaled if their sum differs from one by less than this.
 NEARLY_ONE = 1e-4
-# Support counts as equal if it differs by at most this many roundings of a vote, or by this share.
+# Two supports are equal if they differ by at most this many rounding errors of a vote, or by this share.
 N_ROUNDINGS, SAME_SUPPORT = 8, 1e-12
 
 
 def check_votes(votes: object) -> np.ndarray:
-    """Return votes as an array of numbers, if they have three dimensions, a member and an output.
+    """Return votes as an array. Raise unless it is numeric and 3-dimensional, with a member and an output.
 
-    The numbers themselves are checked block by block, in `blocks_of`.
+    The values are checked later, block by block, in `blocks_of`.
 
     Examples
     --------
@@ -45,12 +45,12 @@ def check_votes(votes: object) -> np.ndarray:
 
 
 def are_classes(votes: np.ndarray) -> bool:
-    """Return whether votes are for classes: there is more than one output."""
+    """Return whether votes are for classes, that is, whether there are several outputs."""
     return bool(votes.shape[2] > 1)
 
 
 def check_classes(votes: object, rule: str) -> np.ndarray:
-    """Return votes as `check_votes` does, if they are for classes.
+    """Check votes with `check_votes`, and raise unless they are for classes.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def check_classes(votes: object, rule: str) -> np.ndarray:
 
 
 def blocks_of(votes: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
-    """Yield the votes on one block of rows after the other, as float64, and check each number.
+    """Check the votes and yield them as float64, one block of rows at a time.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def blocks_of(votes: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
     ------
     rows : slice
     block : ndarray of float64 of shape (n_members, n_rows of the block, n_outputs)
-        Must not be changed: it may be a view of the votes.
+        Do not modify it: it may be a view of the votes.
     """
     n_members, n_rows, n_outputs = votes.shape
     step = max(1, BLOCK_SIZE // (n_members * n_outputs))
@@ -89,26 +89,28 @@ def blocks_of(votes: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
 
 
 def check_block(block: np.ndarray, first_row: int = 0) -> None:
-    """Raise unless all votes are finite and, for classes, not negative; the error names the first."""
+    """Raise an error that names the first invalid vote: not finite, or negative if it is for a class."""
     lowest = 0.0 if are_classes(block) else -LARGEST
     # NaN fails both comparisons.
     if block.min(initial=0) >= lowest and block.max(initial=0) <= LARGEST:
         return
-    are_sound, fault = np.isfinite(block), "finite"
-    if are_sound.all():
-        are_sound, fault = block >= 0, ">= 0, as they are for classes"
-    member, row, output = np.argwhere(~are_sound)[0]
+    are_valid, condition = np.isfinite(block), "finite"
+    if are_valid.all():
+        are_valid, condition = block >= 0, ">= 0, as they are for classes"
+    member, row, output = np.argwhere(~are_valid)[0]
     vote = block[member, row, output]
-    raise ValueError(f"votes must be {fault}. Got {vote} of member {member} for row {first_row + row}.")
+    raise ValueError(f"votes must be {condition}. Got {vote} of member {member} for row {first_row + row}.")
 
 
 def in_blocks(decide: Callable[[np.ndarray], np.ndarray], votes: np.ndarray) -> np.ndarray:
-    """Decide on one block after the other. Decisions on classes are settled and rescaled to sum to one.
+    """Combine votes one block of rows at a time.
+
+    Decisions on classes are rescaled to sum to one, after `settled` has equalised nearly equal supports.
 
     Parameters
     ----------
     decide : callable
-        From the votes of a block to the support of each output, of shape (n_rows of the block, n_outputs).
+        Maps the votes of a block to the support of each output, of shape (n_rows of the block, n_outputs).
     votes : ndarray of shape (n_members, n_rows, n_outputs)
 
     Returns
@@ -124,7 +126,7 @@ def in_blocks(decide: Callable[[np.ndarray], np.ndarray], votes: np.ndarray) -> 
 
 
 def rounding_of(votes: np.ndarray) -> float:
-    """Return the relative difference that rounding of the votes may cause between equal supports.
+    """Return the largest relative difference that rounding of the votes may cause between equal supports.
 
     Examples
     --------
@@ -136,9 +138,9 @@ def rounding_of(votes: np.ndarray) -> float:
 
 
 def settled(support: np.ndarray, rounding: float) -> np.ndarray:
-    """Raise support to the highest of the row where it differs from that by rounding alone.
+    """Set each support that equals the highest support of its row up to rounding to the highest support.
 
-    So the order of the classes, not rounding, decides between classes with the same support on paper.
+    So ties are resolved by the order of the classes, not by rounding errors.
 
     Examples
     --------
@@ -150,7 +152,7 @@ def settled(support: np.ndarray, rounding: float) -> np.ndarray:
 
 
 def rescaled(support: np.ndarray) -> np.ndarray:
-    """Rescale support to sum to one. Where no class has support, all classes get the same share.
+    """Rescale support to sum to one. If no class has support, all classes get the same share.
 
     Examples
     --------
@@ -158,7 +160,7 @@ def rescaled(support: np.ndarray) -> np.ndarray:
     array([[0.25, 0.75],
            [0.5 , 0.5 ]])
     """
-    # Divided by the largest first, so that no sum is too large or too small for a float.
+    # Dividing by the largest support first keeps the sums from overflow and underflow.
     largest = support.max(axis=-1, keepdims=True, initial=0)
     shares: np.ndarray = np.divide(support, largest, out=np.ones_like(support), where=largest > 0)
     shares /= shares.sum(axis=-1, keepdims=True)
@@ -166,7 +168,9 @@ def rescaled(support: np.ndarray) -> np.ndarray:
 
 
 def as_shares(votes: np.ndarray, tolerance: float) -> np.ndarray:
-    """Rescale votes to sum to one for each row. Those that nearly do stay as they are, so ties stay ties.
+    """Rescale votes to sum to one for each row.
+
+    Votes that sum to one within the tolerance are not changed, so ties remain ties.
 
     Examples
     --------
@@ -179,9 +183,9 @@ def as_shares(votes: np.ndarray, tolerance: float) -> np.ndarray:
 
 
 def weighted_sum(votes: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Sum the members' votes, each times its weight.
+    """Return the weighted sum of the members' votes.
 
-    Members are added one after the other, so a row gets the same bits alone and among other rows.
+    Members are added one at a time, so the result for a row does not depend on the other rows, bit by bit.
 
     Parameters
     ----------
@@ -199,7 +203,7 @@ def weighted_sum(votes: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 
 def labels_of(votes: np.ndarray) -> np.ndarray:
-    """Return the class that each member votes for, the first of ties, of shape (n_members, n_rows)."""
+    """Return the class that each member votes for (the first if tied), of shape (n_members, n_rows)."""
     if votes.shape[2] == 2:
         return (votes[:, :, 1] > votes[:, :, 0]).astype(np.intp)
     labels: np.ndarray = votes.argmax(axis=2)
@@ -207,7 +211,7 @@ def labels_of(votes: np.ndarray) -> np.ndarray:
 
 
 def highest_of(votes: np.ndarray) -> np.ndarray:
-    """Return the highest vote of each member, of shape (n_members, n_rows)."""
+    """Return the highest vote of each member for each row, as an array of shape (n_members, n_rows)."""
     highest = votes[:, :, 0].copy()
     for output in range(1, votes.shape[2]):
         np.maximum(highest, votes[:, :, output], out=highest)
@@ -215,7 +219,7 @@ def highest_of(votes: np.ndarray) -> np.ndarray:
 
 
 def check_member_weights(weights: object, n_members: int, name: str = "weights") -> np.ndarray:
-    """Return the weights of the members as float64; ones if they are None.
+    """Check the weights of the members and return them as float64. None gives ones.
 
     Examples
     --------
@@ -237,21 +241,21 @@ def check_member_weights(weights: object, n_members: int, name: str = "weights")
 
 
 def shares_of(weights: object, n_members: int) -> np.ndarray:
-    """Return the weights of the members as shares that sum to one."""
+    """Return the weights of the members, rescaled to sum to one."""
     return rescaled(check_member_weights(weights, n_members))
 
 
 def dtype_of(task: Classification | Regression) -> type:
-    """Return the dtype of votes: float32 for classes, which is as much as they are good for."""
+    """Return the dtype of votes: float32 is precise enough for classes, regression needs float64."""
     return np.float32 if isinstance(task, Classification) else np.float64
 
 
 def mean_of_models(
     cast: Iterable[tuple[np.ndarray | slice, np.ndarray]], n_rows: int, n_outputs: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the mean vote of one member's models on each row, and whether any model votes on it.
+    """Return the mean vote of a member's models for each row, and whether any model has voted on the row.
 
-    A class that a model does not know has the score minus infinity, and the mean leaves the model out.
+    Models give the score minus infinity to classes that they have not seen. The mean ignores such scores.
 
     Examples
     --------
@@ -264,14 +268,14 @@ def mean_of_models(
         is_known = votes > -np.inf
         total[rows] += np.where(is_known, votes, 0.0)
         counts[rows] += is_known
-    nobody = counts == 0
+    has_no_vote = counts == 0
     total /= np.maximum(counts, 1)
-    total[nobody] = -np.inf
-    return total, ~nobody.all(axis=1)
+    total[has_no_vote] = -np.inf
+    return total, ~has_no_vote.all(axis=1)
 
 
 def folded_scores(scores: Sequence[np.ndarray], n_folds: int) -> list[np.ndarray]:
-    """Return the mean scores of each fold's models; models are in the order of the folds, again and again."""
+    """Return the mean scores of each fold's models. Each repeat of the folds appends one model per fold."""
     found = []
     for fold in range(n_folds):
         of_fold = scores[fold::n_folds]

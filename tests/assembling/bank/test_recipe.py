@@ -69,9 +69,7 @@ def test_functions_and_classes_with_equal_names_have_different_recipes():
         assert own(made(1)) != own(made(4))
     another = type("GaussianNB", (GaussianNB,), {"__module__": "elsewhere"})
     assert recipe_of(Member("bayes", GaussianNB())) != recipe_of(Member("bayes", another()))
-    with pytest.raises(
-        ValueError, match=r"Member 'own' has a parameter without a text. Nothing tells one gen"
-    ):
+    with pytest.raises(ValueError, match=r"Member 'own' has a parameter that cannot be written as text. "):
         own(each for each in ())
 
 
@@ -128,7 +126,7 @@ def test_functions_of_libraries_are_written_by_name():
         "numpy.linalg.norm",
         "numpy.where",
     ]
-    with pytest.raises(ValueError, match="Nothing tells one builtin_function_or_method from another"):
+    with pytest.raises(ValueError, match="Only its address in memory identifies a builtin_function"):
         written_out("text".upper)
 
 

@@ -282,7 +282,7 @@ def test_a_committee_with_other_held_out_rows_is_refused(tmp_path):
         with pytest.raises(ValueError, match="fitted in other folds or groups than those of the bank"):
             each.add_committee(committee_.fit(X, Y, **fit))
     prefit = VotingClassifier([(name, model.fit(X, Y)) for name, model in PAIRS], cv="prefit").fit(X, Y)
-    with pytest.raises(ValueError, match="Nobody knows which rows the members"):
+    with pytest.raises(ValueError, match="It is unknown which rows the members"):
         bank.add_committee(prefit)
     assert bank.members == by_group.members == []
     VotingClassifier(forest, cv=4).fit(X, Y).save(tmp_path / "forest.committee")
@@ -299,13 +299,13 @@ def test_a_bank_opens_without_its_table(tmp_path):
     bank = Bank.open(tmp_path)
     np.testing.assert_array_equal(bank.combine("cawpe"), filled().combine("cawpe"))
     assert "dynamic" not in {each.name for each in bank.leaderboard()}
-    with pytest.raises(ValueError, match=r"DynamicRule looks at the rows, which the folder does not hold"):
+    with pytest.raises(ValueError, match=r"DynamicRule looks at the rows, which the folder does not co"):
         bank.combine("dynamic")
     with pytest.raises(ValueError, match="opened without its table"):
         bank.collect([("bayes", GaussianNB())])
     with pytest.raises(FileNotFoundError, match=r"There is no bank of votes in .*nowhere. Make one"):
         Bank.open(tmp_path / "nowhere")
-    with pytest.raises(NotADirectoryError, match=r"bank.poll is a file. Give the bank a folder of its own"):
+    with pytest.raises(NotADirectoryError, match=r"bank.poll is a file. Use a folder for the bank"):
         Bank(X, Y, folder=tmp_path / "bank.poll")
 
 
@@ -316,7 +316,7 @@ def test_a_member_counts_only_when_it_has_voted_on_every_row(tmp_path):
     for fold, (_, held_out) in enumerate(bank.folds[:2]):
         bank.add("flat", fold, np.full((len(held_out), 3), 1 / 3))
     assert bank.members == []
-    with pytest.raises(ValueError, match=r"Member 'flat' has not voted on every row. Those who have: \[\]"):
+    with pytest.raises(ValueError, match=r"'flat' has not voted on every row. Members that have: \[\]"):
         bank.votes(["flat"])
     bank.add("flat", 2, np.full((len(bank.folds[2][1]), 3), 1 / 3))
     with pytest.raises(ValueError, match="The bank has no test rows"):
@@ -391,7 +391,7 @@ CHANGES = [
 def test_another_table_or_split_raises_a_one_line_error(change, what, tmp_path):
     given = {"X": X, "y": Y, "cv": 3, "X_test": NEW, "folder": tmp_path}
     Bank(**given)
-    with pytest.raises(ValueError, match=f"holds votes on {what}. Use a folder of its own.") as caught:
+    with pytest.raises(ValueError, match=f"holds votes on {what}. Use another folder.") as caught:
         Bank(**given | change)
     assert len(str(caught.value).splitlines()) == 1
 
@@ -411,7 +411,7 @@ def test_a_ballot_from_another_bank_is_refused_with_its_file_name(tmp_path):
     other = Bank(X, Y, cv=3, X_test=NEW[:-1], folder=tmp_path / "other")
     for path in (tmp_path / "one").glob("tree*.fold0.votes"):
         path.rename(tmp_path / "other" / path.name)
-    with pytest.raises(ValueError, match=r"tree.*fold0.votes is a vote on another table, split or test"):
+    with pytest.raises(ValueError, match=r"tree.*fold0.votes contains votes on another table, split or test"):
         _ = other.members
 
 
@@ -433,7 +433,7 @@ def test_votes_of_a_wrong_shape_or_value_are_refused(arguments, message):
         bank.add(*arguments)
     with pytest.raises(ValueError, match=r"on test rows must have the shape \(75, 3\)"):
         bank.add("m", 0, np.ones((25, 3)), test_votes=np.ones((3, 3)))
-    with pytest.raises(ValueError, match="must be on the rows that it holds out, in their order"):
+    with pytest.raises(ValueError, match="must be on the rows that the fold holds out, in their order"):
         bank.add("m", 0, np.ones((25, 3)), rows=bank.folds[0][0][:25])
     assert not bank.has("m", 0)
 
@@ -491,7 +491,7 @@ def test_a_damaged_file_is_ignored_and_can_be_replaced_by_new_votes(tmp_path):
     for damaged in (b"", content[:5], content[:-7], content + b"x", bytes(changed), content[8:]):
         path.write_bytes(damaged)
         bank = Bank(X, Y, cv=3, X_test=NEW, folder=tmp_path)
-        with pytest.warns(RuntimeWarning, match=r"A ballot does not count. .*bayes.*fold1.votes"):
+        with pytest.warns(RuntimeWarning, match=r"A ballot is ignored. .*bayes.*fold1.votes"):
             assert not bank.has("bayes", 1)
         assert bank.members == ["near", "tree"]  # without a second warning
         fill(bank, ["bayes"])

@@ -11,8 +11,8 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from committee import MixtureOfExpertsClassifier, MixtureOfExpertsRegressor
 from committee.assembling.experts import expectation_maximisation
 from committee.assembling.experts.expectation_maximisation import (
+    EMSettings,
     Mixture,
-    Plan,
     Rows,
     expect,
     joint_logs,
@@ -53,7 +53,7 @@ def small_rows(task):
 
 def plan_of(**more):
     usual = {"tree": Branches.of(2, None), "estimator": None, "gate_estimator": None, "is_hard": False}
-    return Plan(name="", **usual | more, alpha=0.3, tol=0.0, max_iter=1, seed=0)
+    return EMSettings(name="", **usual | more, alpha=0.3, tol=0.0, max_iter=1, seed=0)
 
 
 def slow_softmax(matrix, targets, alpha):

@@ -1,4 +1,4 @@
-"""C4.5 trees that are boosted in the engine: the same committee as when they are fitted one by one."""
+"""Test that boosting C4.5 trees in the engine gives the same ensemble as fitting them one by one."""
 
 import pickle
 
@@ -47,7 +47,7 @@ def test_scikit_learn_checks(estimator, check):
 
 
 class OneByOne(C45Classifier):
-    """The same tree, which is not of the engine's rounds since it is of another type."""
+    """The same tree, which is not boosted in the engine because it is a subclass."""
 
 
 def boosted(booster, member, table=X, y=Y, weights=None, **options):
@@ -73,7 +73,7 @@ def check_same(made, other, table):
 @pytest.mark.parametrize("booster", BOOSTERS)
 @pytest.mark.parametrize("weighting", ["reweight", "resample"])
 @pytest.mark.parametrize("table", TABLES)
-def test_the_committee_is_that_of_trees_fitted_one_by_one(booster, weighting, table):
+def test_the_ensemble_equals_that_of_trees_fitted_one_by_one(booster, weighting, table):
     options = {"table": TABLES[table], "weighting": weighting}
     made = boosted(booster, C45Classifier(), **options)
     check_same(made, boosted(booster, OneByOne(), **options), TABLES[table])
@@ -90,14 +90,14 @@ def test_the_committee_is_that_of_trees_fitted_one_by_one(booster, weighting, ta
     ],
     ids=str,
 )
-def test_the_parameters_of_the_tree_are_kept(booster, settings):
+def test_the_parameters_of_the_tree_are_used(booster, settings):
     made = boosted(booster, C45Classifier(**settings))
     check_same(made, boosted(booster, OneByOne(**settings)), X)
     assert made.estimators_[0].get_params() == C45Classifier(**settings).get_params()
 
 
 @pytest.mark.parametrize("booster", BOOSTERS)
-def test_weights_of_rows_count_as_when_trees_are_fitted_one_by_one(booster):
+def test_row_weights_have_the_same_effect_as_for_trees_fitted_one_by_one(booster):
     weights = np.random.default_rng(1).random(len(X)) * (np.arange(len(X)) % 7 > 0)
     made = boosted(booster, C45Classifier(), weights=weights)
     check_same(made, boosted(booster, OneByOne(), weights=weights), X)
@@ -106,7 +106,7 @@ def test_weights_of_rows_count_as_when_trees_are_fitted_one_by_one(booster):
 @pytest.mark.parametrize("booster", BOOSTERS)
 @pytest.mark.parametrize("weighting", ["reweight", "resample"])
 @pytest.mark.parametrize("pruning", ["pessimistic", "reduced_error"])
-def test_any_number_of_threads_makes_the_same_bits(booster, weighting, pruning):
+def test_any_number_of_threads_gives_the_same_bits(booster, weighting, pruning):
     options = {"table": FRAME, "weighting": weighting}
     votes = [
         boosted(booster, C45Classifier(pruning=pruning), n_jobs=n_jobs, **options).predict_proba(FRAME)
@@ -127,7 +127,7 @@ def test_row_order_changes_nothing(booster, weighting):
 
 @pytest.mark.parametrize("booster", BOOSTERS)
 @pytest.mark.parametrize("weighting", ["reweight", "resample"])
-def test_weight_two_is_the_row_twice(booster, weighting):
+def test_weight_two_equals_the_row_twice(booster, weighting):
     weights = np.random.default_rng(1).integers(0, 3, len(X))
     made = boosted(booster, C45Classifier(), weights=weights, weighting=weighting)
     twice = boosted(
@@ -138,7 +138,7 @@ def test_weight_two_is_the_row_twice(booster, weighting):
 
 @pytest.mark.parametrize("booster", BOOSTERS)
 @pytest.mark.parametrize("table", TABLES)
-def test_saved_pickled_and_prepared_committees_decide_as_before(booster, table, tmp_path):
+def test_saved_pickled_and_prepared_ensembles_predict_the_same(booster, table, tmp_path):
     made = boosted(booster, C45Classifier(), table=TABLES[table])
     expected = made.predict_proba(TABLES[table])
     path = tmp_path / "boosted.committee"
@@ -153,7 +153,7 @@ def test_saved_pickled_and_prepared_committees_decide_as_before(booster, table, 
         np.testing.assert_array_equal(predictor.predict_proba(rows), expected)
 
 
-def test_files_of_before_have_trees_one_by_one(tmp_path):
+def test_older_files_contain_trees_one_by_one(tmp_path):
     path = tmp_path / "one_by_one.committee"
     made = boosted(AdaBoostM1Classifier, C45Classifier(class_weight="balanced"))
     made.estimator_ = C45Classifier()
@@ -164,7 +164,7 @@ def test_files_of_before_have_trees_one_by_one(tmp_path):
 
 
 @pytest.mark.parametrize("weighting", ["reweight", "resample"])
-def test_a_warm_start_goes_on_with_the_same_trees(weighting):
+def test_a_warm_start_continues_with_the_same_trees(weighting):
     options = {"weighting": weighting, "warm_start": True, "store_weights": True}
     made = boosted(AdaBoostM2Classifier, C45Classifier(), n_estimators=3, **options)
     made.set_params(n_estimators=6).fit(X, Y)
@@ -173,10 +173,10 @@ def test_a_warm_start_goes_on_with_the_same_trees(weighting):
     np.testing.assert_array_equal(made.row_weights_, whole.row_weights_)
 
 
-def test_a_warm_start_takes_no_trees_of_another_kind():
+def test_a_warm_start_with_members_of_another_kind_is_an_error():
     made = boosted(AdaBoostM1Classifier, C45Classifier(), warm_start=True)
     made.set_params(estimator=DecisionTreeClassifier(max_depth=2), n_estimators=8)
-    with pytest.raises(ValueError, match=r"goes on with members of the same kind\. Set it to False\."):
+    with pytest.raises(ValueError, match=r"needs members of the same kind\. Set it to False\."):
         made.fit(X, Y)
 
 
@@ -189,12 +189,12 @@ def test_boosting_may_stop_early(stopping):
     check_same(made, other, X)
 
 
-def test_codes_have_no_values_to_learn_from():
+def test_a_binned_table_is_an_error():
     with pytest.raises(TypeError, match="X is a BinnedTable, and C45Classifier learns from values"):
         AdaBoostM1Classifier(C45Classifier()).fit(bin_table(X), Y)
 
 
-def test_ctrl_c_keeps_the_trees_that_are_there():
+def test_ctrl_c_keeps_the_finished_trees():
     def stop_after_three(event):
         if event.n_done == 3 and not event.is_over:
             raise KeyboardInterrupt

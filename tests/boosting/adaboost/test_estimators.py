@@ -1,4 +1,4 @@
-"""AdaBoost: the algorithms of the lecture notes and their properties."""
+"""Test AdaBoost against the algorithms of the lecture notes, and its properties."""
 
 import itertools
 
@@ -20,7 +20,7 @@ from committee import (
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_the_three_weightings_of_the_notes_are_one(n_classes):
+def test_the_three_weightings_of_the_notes_are_equivalent(n_classes):
     X, y = noisy_classes(n_classes=n_classes)
     make = DecisionStumpClassifier if n_classes == 2 else lambda: DecisionTreeClassifier(max_depth=3)
     booster = AdaBoostM1Classifier(make(), n_estimators=8, store_weights=True).fit(X, y)
@@ -40,7 +40,7 @@ def test_the_three_weightings_of_the_notes_are_one(n_classes):
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
-def test_m2_is_the_algorithm_of_the_notes(n_classes):
+def test_m2_equals_the_algorithm_of_the_notes(n_classes):
     X, y = noisy_classes(80, n_classes)
 
     def make():
@@ -58,7 +58,7 @@ def test_m2_is_the_algorithm_of_the_notes(n_classes):
 
 
 @pytest.mark.parametrize("loss", ["linear", "square", "exponential"])
-def test_r2_is_druckers_algorithm(loss):
+def test_r2_equals_the_algorithm_of_drucker(loss):
     X, y = noisy_numbers(60)
 
     def make():
@@ -118,7 +118,7 @@ def test_the_bound_of_a_huge_vote_is_infinite():
     assert booster.error_bounds_.tolist() == [np.inf]
 
 
-def test_full_trees_end_boosting_at_once_unless_rows_are_drawn():
+def test_full_trees_end_boosting_immediately_unless_rows_are_resampled():
     X, y = noisy_classes()
     full = DecisionTreeClassifier()
     assert len(AdaBoostM1Classifier(full).fit(X, y).estimators_) == 1
@@ -138,7 +138,7 @@ def test_a_perfect_member_ends_the_run_with_a_finite_vote(booster_type):
     assert list(booster.predict([[0.0], [10.0]])) == ["low", "high"]
 
 
-def test_a_later_perfect_member_does_not_silence_the_others():
+def test_a_later_perfect_member_does_not_outweigh_the_others():
     X, y = load_wine(return_X_y=True)
     booster = AdaBoostM1Classifier(DecisionTreeClassifier(max_depth=4)).fit(X, y)
     assert booster.estimator_errors_[-1] == 0
@@ -146,7 +146,7 @@ def test_a_later_perfect_member_does_not_silence_the_others():
     assert booster.estimator_weights_[-1] == pytest.approx(np.log(2 * len(y) + 1))
 
 
-def test_an_error_above_one_half_ends_m1_and_keeps_what_came_before():
+def test_an_error_above_one_half_ends_m1_and_keeps_previous_members():
     X, y = noisy_classes(n_classes=4)
     stump = DecisionTreeClassifier(max_depth=2)
     booster = AdaBoostM1Classifier(stump).fit(X, y)
@@ -158,10 +158,10 @@ def test_an_error_above_one_half_ends_m1_and_keeps_what_came_before():
 
 @pytest.mark.parametrize("booster_type", CLASSIFIERS)
 @pytest.mark.parametrize("stump", [DecisionTreeClassifier(max_depth=1), PythonTree(max_depth=1)])
-def test_a_first_member_that_is_no_better_than_chance_stays_alone_with_a_warning(booster_type, stump):
+def test_a_first_member_no_better_than_chance_is_the_only_one_and_warns(booster_type, stump):
     X, y = np.zeros((9, 1)), [0, 1, 2] * 3
     if booster_type is AdaBoostM2Classifier:
-        # All plausibilities are one third: a pseudo-loss of exactly 1/2 has a vote of 0, and goes on.
+        # All plausibilities are one third, so the pseudo-loss is exactly 1/2. The vote is 0 and M2 continues.
         booster = booster_type(stump, n_estimators=3).fit(X, y)
         np.testing.assert_array_equal(booster.estimator_weights_, 0)
     else:
@@ -171,7 +171,7 @@ def test_a_first_member_that_is_no_better_than_chance_stays_alone_with_a_warning
     assert list(booster.predict([[0.0]])) == [0]
 
 
-def test_a_first_regressor_of_mean_loss_above_one_half_stays_alone_with_a_warning():
+def test_a_first_regressor_of_mean_loss_above_one_half_is_the_only_one_and_warns():
     with pytest.warns(UserWarning, match="no better than chance"):
         booster = AdaBoostRegressor().fit([[1.0]] * 4, [0.0, 1.0, 0.0, 1.0])
     assert len(booster.estimators_) == 1

@@ -1,4 +1,4 @@
-"""AdaBoost with members of other libraries, early stopping, and bad input."""
+"""Test AdaBoost with members of other libraries, early stopping and bad input."""
 
 import subprocess
 import sys
@@ -40,7 +40,7 @@ def noisy(n_rows=200, seed=0, n_classes=2):
 
 
 class Refusing(GaussianNB):
-    """It takes no rows of one class."""
+    """A classifier that refuses rows of a single class."""
 
     def fit(self, X, y, sample_weight=None):
         if len(np.unique(y)) < 2:
@@ -79,7 +79,7 @@ def test_any_classifier_can_be_a_member(booster_type, member):
     assert booster.score(X, labels) > 0.5
 
 
-def test_the_first_member_sees_the_weights_that_it_knows():
+def test_the_first_member_gets_weights_of_the_usual_size():
     X, y = noisy()
     booster = AdaBoostM1Classifier(LogisticRegression(C=0.01), n_estimators=3).fit(X, y)
     alone = LogisticRegression(C=0.01).fit(X, y)
@@ -93,16 +93,16 @@ def test_the_weights_of_a_member_have_a_mean_of_one():
     np.testing.assert_allclose(given / given.sum(), weights / weights.sum(), rtol=1e-5)
 
 
-def test_a_member_that_takes_no_weights_is_resampled():
+def test_a_member_that_accepts_no_weights_is_resampled():
     X, y = noisy()
     settings = {"n_estimators": 5, "random_state": 0}
-    asked = AdaBoostM1Classifier(KNeighborsClassifier(1), weighting="resample", **settings).fit(X, y)
-    found = AdaBoostM1Classifier(KNeighborsClassifier(1), **settings).fit(X, y)
-    assert len(found.estimators_) == 5
-    np.testing.assert_array_equal(asked.estimator_errors_, found.estimator_errors_)
+    explicit = AdaBoostM1Classifier(KNeighborsClassifier(1), weighting="resample", **settings).fit(X, y)
+    automatic = AdaBoostM1Classifier(KNeighborsClassifier(1), **settings).fit(X, y)
+    assert len(automatic.estimators_) == 5
+    np.testing.assert_array_equal(explicit.estimator_errors_, automatic.estimator_errors_)
 
 
-def test_resampled_rows_of_a_class_may_be_missing():
+def test_resampled_rows_may_not_contain_a_class():
     X, y = noisy(60, n_classes=3)
     keep = (y != 2) | (np.cumsum(y == 2) <= 2)
     booster = AdaBoostM2Classifier(KNeighborsClassifier(3), n_estimators=8, random_state=0).fit(
@@ -111,7 +111,7 @@ def test_resampled_rows_of_a_class_may_be_missing():
     assert booster.votes(X).shape == (len(booster.estimators_), len(X), 3)
 
 
-def test_members_see_frames_as_they_are():
+def test_members_get_frames_unchanged():
     cities = np.array(["Bonn", "Oslo", "Rome"])[np.arange(60) % 3]
     y = (cities == "Oslo") ^ (np.arange(60) % 7 == 0)
     member = make_pipeline(OneHotEncoder(handle_unknown="ignore"), GaussianNB())
@@ -122,7 +122,7 @@ def test_members_see_frames_as_they_are():
         assert booster.score(frame, y) > 0.8
 
 
-def test_members_see_sparse_matrices_as_they_are():
+def test_members_get_sparse_matrices_unchanged():
     rng = np.random.default_rng(0)
     X = scipy.sparse.random(100, 20, density=0.2, format="coo", random_state=rng)
     y = np.asarray(X.sum(axis=1)).ravel() > X.sum(axis=1).mean()
@@ -130,7 +130,7 @@ def test_members_see_sparse_matrices_as_they_are():
     assert booster.predict(X.tocsr()).shape == (100,)
 
 
-def test_linear_members_of_a_regressor():
+def test_a_regressor_can_have_linear_members():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(80, 3))
     y = X[:, 0] + rng.normal(scale=0.1, size=80)
@@ -138,11 +138,11 @@ def test_linear_members_of_a_regressor():
     assert booster.score(X, y) > 0.9
     with pytest.raises(AttributeError):
         _ = booster.feature_importances_
-    with pytest.raises(AttributeError, match="Only members of the engine"):
+    with pytest.raises(AttributeError, match="nbytes is only known for members that the engine fits"):
         _ = booster.nbytes
 
 
-def test_rows_of_weight_zero_reach_no_member():
+def test_rows_of_weight_zero_are_not_passed_to_members():
     X, y = noisy()
     weights = np.where(np.arange(len(y)) < 100, 1, 0)
     zeros = AdaBoostClassifier(GaussianNB(), n_estimators=3).fit(X, y, sample_weight=weights)
@@ -150,7 +150,7 @@ def test_rows_of_weight_zero_reach_no_member():
     np.testing.assert_array_equal(zeros.predict_proba(X), fewer.predict_proba(X))
 
 
-def test_a_fit_with_members_of_another_kind_forgets_the_first():
+def test_a_fit_with_members_of_another_kind_replaces_the_previous_fit():
     X, y = noisy()
     booster = AdaBoostM1Classifier(n_estimators=3).fit(X, y)
     foreign = booster.set_params(estimator=GaussianNB()).fit(X[:, :4], y)
@@ -162,15 +162,15 @@ def test_a_fit_with_members_of_another_kind_forgets_the_first():
     )
 
 
-def test_a_predictor_says_what_the_booster_says():
+def test_a_predictor_predicts_the_same_as_the_booster():
     X, y = noisy()
     booster = AdaBoostM1Classifier(n_estimators=3).fit(X, y)
     np.testing.assert_array_equal(booster.predictor().predict_proba(X), booster.predict_proba(X))
-    with pytest.raises(ValueError, match="only models of our own can be prepared"):
+    with pytest.raises(ValueError, match="only committee's own models have predictors"):
         AdaBoostM1Classifier(GaussianNB(), n_estimators=3).fit(X, y).predictor()
 
 
-# When there are enough members.
+# Early stopping.
 
 
 @pytest.mark.parametrize("booster_type", [*CLASSIFIERS, AdaBoostRegressor])
@@ -194,7 +194,7 @@ def test_early_stopping_keeps_the_members_up_to_the_lowest_validation_error(boos
     assert error == pytest.approx(errors[best - 1])
 
 
-def test_a_validation_set_alone_stops_nothing():
+def test_a_validation_set_alone_does_not_stop_the_fit():
     X, y = noisy(300)
     booster = AdaBoostM1Classifier(n_estimators=20).fit(X[:200], y[:200], X_val=X[200:], y_val=y[200:])
     assert len(booster.estimators_) == len(booster.validation_errors_) == 20
@@ -204,7 +204,7 @@ def test_a_validation_set_alone_stops_nothing():
 
 
 @pytest.mark.parametrize("member", [None, GaussianNB()])
-def test_held_out_rows_reach_no_member(member):
+def test_held_out_rows_are_not_passed_to_members(member):
     X, y = noisy(300)
     booster = AdaBoostM1Classifier(
         member,
@@ -215,7 +215,7 @@ def test_held_out_rows_reach_no_member(member):
         random_state=0,
     ).fit(X, y)
     is_held_out = booster.row_weights_[0] == 0
-    # A quarter of all rows but one of each class.
+    # One row of each class is never held out, and a quarter of the other rows is.
     assert is_held_out.sum() == 74
     assert abs(is_held_out[y == 0].mean() - 0.25) < 0.02
     np.testing.assert_allclose(booster.row_weights_.sum(axis=1), 1)
@@ -233,7 +233,7 @@ def test_out_of_fold_errors_choose_the_number_of_members(booster_type):
 
 
 @pytest.mark.parametrize("early_stopping", [True, "out_of_fold"])
-def test_no_class_loses_its_last_row_to_validation(early_stopping):
+def test_the_last_row_of_a_class_is_never_held_out(early_stopping):
     X, rare = noisy(40)[0], np.arange(40) == 7
     booster = AdaBoostM1Classifier(
         Refusing(), n_estimators=2, early_stopping=early_stopping, validation_fraction=0.9
@@ -245,7 +245,7 @@ def test_no_class_loses_its_last_row_to_validation(early_stopping):
         }
 
 
-def test_rows_of_which_no_class_has_two_cannot_be_divided():
+def test_early_stopping_needs_a_class_with_two_rows():
     for early_stopping in (True, "out_of_fold"):
         with pytest.raises(ValueError, match="early_stopping=False"):
             AdaBoostM1Classifier(early_stopping=early_stopping).fit([[1], [2], [3]], ["a", "b", "c"])
@@ -275,10 +275,10 @@ def test_rows_of_which_no_class_has_two_cannot_be_divided():
         ),
         ({"early_stopping": "yes"}, "early_stopping must be True, False or \"out_of_fold\". Got 'yes'."),
         ({"validation_fraction": 1.0}, "validation_fraction must be a float in (0, 1). Got 1.0."),
-        ({"early_stopping": True, "warm_start": True}, "warm_start=True goes on with all members"),
+        ({"early_stopping": True, "warm_start": True}, "warm_start=True keeps all members"),
     ],
 )
-def test_bad_parameters_are_named(parameters, message):
+def test_bad_parameters_are_errors_that_name_them(parameters, message):
     with pytest.raises(ValueError) as caught:
         AdaBoostClassifier(**parameters).fit(*noisy(40))
     assert message in str(caught.value)
@@ -286,7 +286,7 @@ def test_bad_parameters_are_named(parameters, message):
 
 
 @pytest.mark.parametrize("member", [None, GaussianNB()])
-def test_bad_data_are_named(member):
+def test_bad_data_are_errors_that_name_them(member):
     X, y = noisy(40)
 
     def error_of(*arguments, **more):
@@ -297,7 +297,7 @@ def test_bad_data_are_named(member):
 
     assert "y has one class, 0, and boosting needs two" in error_of(X, y * 0)
     assert "y has one class" in error_of(X, y, y == 1)
-    assert "every row with weight zero" in error_of(X, y, y * 0)
+    assert "the weight of every row to zero" in error_of(X, y, y * 0)
     assert "y_val has the classes [7], which y does not have" in error_of(X, y, X_val=X[:2], y_val=[0, 7])
     assert "X_val does not fit X" in error_of(X, y, X_val=X[:, :3], y_val=y)
     frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])])
@@ -323,10 +323,12 @@ def test_a_failed_fit_changes_nothing():
 @pytest.mark.parametrize(
     ("methods", "what"), [(["fit"], "be fitted"), (["predict", "predict_proba"], "vote")]
 )
-# Folds side by side would share the one time that it works.
+# Parallel folds would share the call that succeeds, so the runner is serial.
 @pytest.mark.parametrize("parameters", [{}, {"early_stopping": "out_of_fold", "runner": "serial"}], ids=str)
 @pytest.mark.parametrize("booster_type", [*CLASSIFIERS, AdaBoostRegressor])
-def test_a_member_that_fails_is_named_with_its_cause(booster_type, parameters, methods, what, monkeypatch):
+def test_the_error_of_a_failing_member_names_it_and_the_cause(
+    booster_type, parameters, methods, what, monkeypatch
+):
     member = LinearRegression() if booster_type is AdaBoostRegressor else GaussianNB()
     for method in methods:
         works_once(type(member), method, monkeypatch)
@@ -338,7 +340,7 @@ def test_a_member_that_fails_is_named_with_its_cause(booster_type, parameters, m
 
 
 def works_once(member_type, method, monkeypatch):
-    """Let a method of an estimator fail when it is called again."""
+    """Make a method of an estimator fail from its second call on."""
     if not hasattr(member_type, method):
         return
     works, calls = getattr(member_type, method), []
@@ -352,7 +354,7 @@ def works_once(member_type, method, monkeypatch):
     monkeypatch.setattr(member_type, method, tired)
 
 
-def test_a_member_that_cannot_predict_is_named_with_its_cause(monkeypatch):
+def test_the_error_of_a_member_that_cannot_predict_names_it_and_the_cause(monkeypatch):
     booster = AdaBoostClassifier(GaussianNB(), n_estimators=2).fit(*noisy())
     monkeypatch.setattr(booster.estimators_[1], "theta_", None)
     with pytest.raises(TypeError, match=r"^Member 1, GaussianNB, cannot vote. TypeError: "):
@@ -367,7 +369,7 @@ def test_extreme_learning_rates_stay_finite():
         assert np.isfinite(AdaBoostRegressor(n_estimators=8, learning_rate=rate).fit(X, y).predict(X)).all()
 
 
-def test_verbose_tells_how_many_members_are_made(capsys):
+def test_verbose_reports_the_number_of_members(capsys):
     X, y = noisy()
     AdaBoostM1Classifier(n_estimators=4, verbose=1).fit(X, y)
     AdaBoostM1Classifier(GaussianNB(), n_estimators=2, verbose=1).fit(X, y)
@@ -396,7 +398,7 @@ print(np.array_equal(booster.predict_proba(X), before))
 """
 
 
-def test_ctrl_c_ends_a_long_fit_and_leaves_the_booster_as_it_was():
+def test_ctrl_c_ends_a_long_fit_and_leaves_the_booster_unchanged():
     command = [sys.executable, "-c", SCRIPT]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert ended.stderr == ""

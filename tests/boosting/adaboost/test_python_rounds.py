@@ -1,4 +1,4 @@
-"""AdaBoost over members that are not of the engine: how they are fitted, and what is asked of their votes."""
+"""Test AdaBoost with members that are not fitted by the engine: their fits, runners and votes."""
 
 import threading
 
@@ -56,15 +56,15 @@ def test_scikit_learn_checks(estimator, check):
 
 
 @pytest.mark.parametrize("estimator", BY_RUNNER, ids=str)
-def test_scikit_learn_has_many_checks_for_it(estimator):
+def test_scikit_learn_runs_many_checks(estimator):
     assert len(list(estimator_checks_generator(estimator))) >= (62 if is_classifier(estimator) else 59)
 
 
-# What members learn from.
+# Labels, weights and importances.
 
 
 class Numbered(GaussianNB):
-    """It knows classes by number alone."""
+    """A classifier that accepts only numbers as classes."""
 
     def fit(self, X, y, sample_weight=None):
         if y.dtype.kind not in "iu":
@@ -88,7 +88,7 @@ def test_members_that_refuse_labels_get_their_numbers(booster_type):
 
 
 @pytest.mark.parametrize("booster_type", CLASSIFIERS)
-def test_a_constant_stands_for_members_that_refuse_drawn_rows_of_one_class(booster_type, tmp_path):
+def test_a_constant_replaces_members_that_refuse_drawn_rows_of_one_class(booster_type, tmp_path):
     rare = np.arange(60) < 2
     booster = booster_type(LogisticRegression(), n_estimators=10, weighting="resample", random_state=3)
     booster.fit(X[:60], rare)
@@ -98,7 +98,7 @@ def test_a_constant_stands_for_members_that_refuse_drawn_rows_of_one_class(boost
     np.testing.assert_array_equal(again.predict_proba(X), booster.predict_proba(X))
 
 
-def test_importances_are_those_of_the_members_that_have_some():
+def test_importances_are_computed_from_members_that_have_them():
     booster = AdaBoostM1Classifier(NumberedTree(max_depth=1), n_estimators=3, random_state=0).fit(X, LABELS)
     plain = AdaBoostM1Classifier(SklearnTree(max_depth=1), n_estimators=3, random_state=0).fit(X, LABELS)
     np.testing.assert_array_equal(booster.feature_importances_, plain.feature_importances_)
@@ -115,18 +115,18 @@ def test_importances_are_those_of_the_members_that_have_some():
     ],
     ids=lambda member: type(member).__name__,
 )
-def test_members_made_of_some_that_take_no_weights_are_resampled(member):
+def test_members_with_parts_that_accept_no_weights_are_resampled(member):
     settings = {"n_estimators": 3, "random_state": 0}
-    found = AdaBoostM1Classifier(member, **settings).fit(X, Y)
-    asked = AdaBoostM1Classifier(member, weighting="resample", **settings).fit(X, Y)
-    np.testing.assert_array_equal(found.estimator_errors_, asked.estimator_errors_)
+    automatic = AdaBoostM1Classifier(member, **settings).fit(X, Y)
+    explicit = AdaBoostM1Classifier(member, weighting="resample", **settings).fit(X, Y)
+    np.testing.assert_array_equal(automatic.estimator_errors_, explicit.estimator_errors_)
 
 
-# Where members are fitted.
+# Runners.
 
 
 class CallLog(SerialRunner):
-    """A runner that writes down what it is asked for."""
+    """A runner that records its calls."""
 
     def __init__(self):
         super().__init__()
@@ -142,18 +142,18 @@ class CallLog(SerialRunner):
         return super().as_completed(tasks)
 
 
-def test_members_are_tasks_one_after_the_other_and_folds_are_side_by_side():
+def test_members_are_sequential_tasks_and_folds_are_parallel_tasks():
     run = CallLog()
     booster = AdaBoostM1Classifier(SklearnTree(max_depth=1), n_estimators=3, runner=run).fit(X, Y)
     assert run.entries == ["member", "wait"] * 3
     run.entries.clear()
     booster.set_params(early_stopping="out_of_fold").fit(X, Y)
     assert run.entries[:3] == ["fold 1 of 5", "fold 2 of 5", "wait"]
-    # It is lent, and stays open.
+    # A runner that the user passes stays open.
     assert run.gather([run.submit(max, 3, 5)]) == [5]
 
 
-def test_folds_that_nobody_waits_for_any_more_are_cancelled():
+def test_folds_are_cancelled_when_the_fit_fails():
     run = CallLog()
     booster = AdaBoostM1Classifier(GaussianNB(), early_stopping="out_of_fold", runner=run)
 
@@ -163,7 +163,7 @@ def test_folds_that_nobody_waits_for_any_more_are_cancelled():
 
     with receiving(refuse), pytest.raises(ZeroDivisionError) as caught:
         booster.fit(X, Y)
-    # While the traceback holds all that the fit held.
+    # Folds are cancelled even while the traceback keeps the objects of the fit alive.
     assert caught.tb is not None
     assert run.entries == ["fold 1 of 5", "fold 2 of 5", "wait"]
     assert run.tasks[0].done()
@@ -188,7 +188,7 @@ def test_any_runner_and_any_number_of_workers_give_the_same_bits(booster_type, w
         assert bits(booster.set_params(runner="threads", n_jobs=n_jobs).fit(X, y)) == expected
 
 
-def test_processes_give_the_same_bits_and_name_who_fails():
+def test_processes_give_the_same_bits_and_errors_name_the_member():
     booster = AdaBoostM1Classifier(
         SklearnTree(max_depth=2, max_features=1), n_estimators=4, early_stopping="out_of_fold", random_state=3
     )
@@ -212,7 +212,7 @@ def test_threads_within_a_member_stay_within_the_cores(runner):
 
 
 class Stopping(GaussianNB):
-    """It wants to end the work after the second fit."""
+    """A classifier that requests the end of the work after the second fit."""
 
     stop, n_fits = threading.Event(), 0
 
@@ -224,7 +224,7 @@ class Stopping(GaussianNB):
 
 
 @pytest.mark.parametrize("runner", ["serial", "threads"])
-def test_work_that_is_stopped_keeps_whole_rounds_and_goes_on_to_the_same_bits(runner):
+def test_a_stopped_fit_keeps_complete_rounds_and_continues_to_the_same_bits(runner):
     Stopping.n_fits = 0
     Stopping.stop.clear()
     booster = AdaBoostM1Classifier(Stopping(), n_estimators=4, warm_start=True, runner=runner)
@@ -236,7 +236,7 @@ def test_work_that_is_stopped_keeps_whole_rounds_and_goes_on_to_the_same_bits(ru
 
 
 @pytest.mark.parametrize("runner", ["serial", "threads"])
-def test_a_member_that_is_stopped_ends_the_fit_as_an_interruption(runner):
+def test_a_stopped_member_ends_the_fit_as_an_interruption(runner):
     stop = threading.Event()
     stop.set()
     with committee.running.runner(runner) as run:
@@ -246,11 +246,11 @@ def test_a_member_that_is_stopped_ends_the_fit_as_an_interruption(runner):
             rounds._make(RoundSettings(Scheme("m1", 2), False, 0, 1), 0, Distribution.start(None, len(Y)))
 
 
-# What members vote.
+# Votes.
 
 
 def voting(base, **methods):
-    """An estimator that votes in its own way."""
+    """Make an estimator with other methods."""
     return type("Odd", (base,), methods)()
 
 
@@ -288,12 +288,12 @@ def always(value):
         (
             AdaBoostM1Classifier(voting(GaussianNB, predict=always(1))),
             (X, 2 * Y),
-            "There is the label 1, and the classes are [0, 2].",
+            "The label 1 is not one of the classes [0, 2].",
         ),
         (
             AdaBoostClassifier(voting(GaussianNB, predict=always("zzz"))),
             (X, LABELS),
-            "There is the label 'zzz', and the classes are ['no', 'yes'].",
+            "The label 'zzz' is not one of the classes ['no', 'yes'].",
         ),
         (
             AdaBoostRegressor(voting(LinearRegression, predict=always(np.nan))),
@@ -308,14 +308,14 @@ def always(value):
     ],
     ids=lambda value: "",
 )
-def test_votes_that_cannot_be_weighed_are_told_of_with_who_cast_them(booster, problem, message):
+def test_the_error_for_invalid_votes_names_the_member(booster, problem, message):
     name = type(booster.estimator).__name__
     with pytest.raises(ValueError) as caught:
         clone(booster).fit(*problem)
     assert str(caught.value) == f"Member 0, {name}, cannot vote. ValueError: {message}"
 
 
-def test_plausibilities_may_be_rounded():
+def test_plausibilities_may_have_rounding_errors():
     def rounded(self, X):
         return GaussianNB.predict_proba(self, X).astype(np.float32) * np.float32(1 + 1e-7)
 
@@ -326,7 +326,7 @@ def test_plausibilities_may_be_rounded():
 
 
 @pytest.mark.parametrize("make", [np.asarray, pd.DataFrame, scipy.sparse.csr_matrix])
-def test_a_table_without_rows_is_named_before_any_member(make):
+def test_a_table_without_rows_is_an_error_before_members_are_fitted(make):
     none = make(X[:0])
     booster = AdaBoostClassifier(GaussianNB(), n_estimators=2)
     with pytest.raises(ValueError, match=r"^X_val does not fit X. Found array with 0 sample\(s\)"):

@@ -1,4 +1,4 @@
-"""Rows that members of any kind draw by weight, and random trees, which are boosted in the engine."""
+"""Test resampling for members of any kind, and random trees, which are boosted in the engine."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ Y = np.digitize(X[:, 0] + X[:, 1] + 0.7 * RNG.normal(size=120), [-0.5, 0.7])
 
 
 @pytest.mark.parametrize("booster", BOOSTERS)
-def test_row_order_changes_no_drawn_row(booster):
+def test_row_order_does_not_change_resampling(booster):
     order = np.random.default_rng(1).permutation(len(X))
     made = booster(KNeighborsClassifier(3), n_estimators=4, random_state=0).fit(X, Y)
     again = booster(KNeighborsClassifier(3), n_estimators=4, random_state=0).fit(X[order], Y[order])
@@ -30,7 +30,7 @@ def test_row_order_changes_no_drawn_row(booster):
 
 
 @pytest.mark.parametrize("booster", BOOSTERS)
-def test_weight_two_is_the_row_twice(booster):
+def test_weight_two_equals_the_row_twice(booster):
     weights = np.random.default_rng(1).integers(0, 3, len(X))
     made = booster(KNeighborsClassifier(3), n_estimators=4, random_state=0).fit(X, Y, weights)
     X_twice, y_twice = X.repeat(weights, axis=0), Y.repeat(weights)
@@ -38,7 +38,7 @@ def test_weight_two_is_the_row_twice(booster):
     np.testing.assert_array_equal(made.predict_proba(X), twice.predict_proba(X))
 
 
-def test_numbers_are_drawn_by_content_too():
+def test_row_order_does_not_change_resampling_in_regression():
     order = np.random.default_rng(1).permutation(len(X))
     made = AdaBoostRegressor(KNeighborsRegressor(3), n_estimators=4, random_state=0).fit(X, X[:, 0])
     again = AdaBoostRegressor(KNeighborsRegressor(3), n_estimators=4, random_state=0)
@@ -50,7 +50,7 @@ def test_random_trees_are_boosted_in_the_engine(booster, tmp_path):
     member = RandomTreeClassifier(max_depth=2)
     made = booster(member, n_estimators=5, random_state=0).fit(X, Y)
     assert isinstance(made._members, _engine.Forest)
-    # The first member sees the rows as they are, and draws by the seed of the booster.
+    # The first member gets equal weights, and its seed is that of the booster.
     alone = RandomTreeClassifier(max_depth=2, random_state=0).fit(X, Y)
     np.testing.assert_array_equal(made.estimators_[0].predict_proba(X), alone.predict_proba(X))
     assert made.estimators_[0].max_features_ == alone.max_features_
@@ -62,7 +62,7 @@ def test_random_trees_are_boosted_in_the_engine(booster, tmp_path):
     np.testing.assert_array_equal(loaded.predict_proba(X), made.predict_proba(X))
 
 
-def test_random_trees_for_numbers_are_boosted_in_the_engine():
+def test_random_regression_trees_are_boosted_in_the_engine():
     options = {"weighting": "reweight", "n_estimators": 5, "random_state": 0}
     made = AdaBoostRegressor(RandomTreeRegressor(max_depth=4), **options).fit(X, X[:, 0])
     assert isinstance(made._members, _engine.Forest)

@@ -1,4 +1,4 @@
-"""AdaBoost: rounds of the engine and rounds in Python, and against scikit-learn."""
+"""Compare AdaBoost in the engine with AdaBoost in Python and with scikit-learn."""
 
 import re
 
@@ -14,7 +14,7 @@ from adaboost_cases import (
     PythonTree,
     noisy_classes,
     noisy_numbers,
-    with_holes_and_categories,
+    with_missing_values_and_categories,
 )
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.datasets import load_breast_cancer, load_iris
@@ -33,7 +33,7 @@ from committee import (
 
 
 def assert_agree(engine, python, X, atol=0.0):
-    """Two boosters have the same members and say the same."""
+    """Assert that two boosters have the same members and predict the same."""
     np.testing.assert_allclose(engine.estimator_errors_, python.estimator_errors_, rtol=1e-6, atol=atol)
     np.testing.assert_allclose(engine.estimator_weights_, python.estimator_weights_, rtol=1e-6, atol=atol)
     np.testing.assert_allclose(engine.row_weights_, python.row_weights_, rtol=1e-6, atol=atol)
@@ -50,9 +50,9 @@ def assert_agree(engine, python, X, atol=0.0):
 @pytest.mark.parametrize(
     "members", [(DecisionStumpClassifier, PythonStump), (DecisionTreeClassifier, PythonTree)]
 )
-def test_rounds_of_the_engine_are_rounds_in_python(booster_type, n_classes, members):
+def test_rounds_in_the_engine_equal_rounds_in_python(booster_type, n_classes, members):
     X, y = noisy_classes(n_classes=n_classes)
-    frame = with_holes_and_categories(X)
+    frame = with_missing_values_and_categories(X)
     labels = np.array(["a", "b", "c"])[y]
     weights = np.random.default_rng(1).integers(0, 3, len(y))
     if n_classes == 3 and members[0] is DecisionStumpClassifier and booster_type is AdaBoostM1Classifier:
@@ -78,9 +78,9 @@ def test_rounds_of_the_engine_are_rounds_in_python(booster_type, n_classes, memb
     "members",
     [(DecisionStumpRegressor, PythonRegressionStump), (DecisionTreeRegressor, PythonRegressionTree)],
 )
-def test_rounds_of_the_engine_are_rounds_in_python_for_numbers(loss, members):
+def test_rounds_in_the_engine_equal_rounds_in_python_for_regression(loss, members):
     X, y = noisy_numbers()
-    frame = with_holes_and_categories(X)
+    frame = with_missing_values_and_categories(X)
     parameters = {"max_depth": 3} if members[0] is DecisionTreeRegressor else {}
     engine, python = (
         AdaBoostRegressor(
@@ -109,7 +109,7 @@ def test_the_members_of_the_engine_are_fitted_estimators():
     assert repr(booster.estimators_) == "<4 members of AdaBoostClassifier>"
 
 
-def test_votes_and_a_rule_make_the_decision():
+def test_predictions_equal_the_mean_rule_on_the_votes():
     X, y = load_iris(return_X_y=True)
     m1 = AdaBoostM1Classifier(DecisionTreeClassifier(max_depth=2), n_estimators=6).fit(X, y)
     np.testing.assert_allclose(
@@ -126,14 +126,14 @@ def test_the_last_stage_is_the_prediction(booster_type):
     X, y = load_iris(return_X_y=True)
     booster = booster_type(n_estimators=5).fit(X, y)
     *_, probabilities = booster.staged_predict_proba(X)
-    *_, leaning = booster.staged_decision_function(X)
+    *_, scores = booster.staged_decision_function(X)
     *_, score = booster.staged_score(X, y)
     np.testing.assert_array_equal(probabilities, booster.predict_proba(X))
-    np.testing.assert_array_equal(leaning, booster.decision_function(X))
+    np.testing.assert_array_equal(scores, booster.decision_function(X))
     assert score == booster.score(X, y)
 
 
-def test_margins_are_positive_where_the_decision_is_right():
+def test_margins_are_positive_only_if_the_decision_is_right():
     X, y = load_iris(return_X_y=True)
     booster = AdaBoostM1Classifier(DecisionTreeClassifier(max_depth=2), n_estimators=5).fit(X, y)
     margins = booster.margins(X, y)
@@ -152,9 +152,9 @@ def test_boosting_widens_the_smallest_margins():
 @pytest.mark.parametrize("depth", [1, 2])
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("rate", [0.5, 1.0])
-def test_samme_is_scikit_learns(depth, n_classes, rate):
+def test_samme_equals_scikit_learn(depth, n_classes, rate):
     X, y = noisy_classes(n_classes=n_classes)
-    # Leaves of many rows: where splits are equally good, the two libraries may take different ones.
+    # Large leaves avoid ties between splits, which the two libraries may break differently.
     shape = {"max_depth": depth, "min_samples_leaf": 12}
     member = sklearn.tree.DecisionTreeClassifier(**shape)
     settings = {"n_estimators": 12, "learning_rate": rate, "random_state": 0}
@@ -174,7 +174,7 @@ def test_samme_is_scikit_learns(depth, n_classes, rate):
 
 
 class ColumnByColumn(RegressorMixin, BaseEstimator):
-    """A member that learns nothing: the first says the first column, the next the next."""
+    """A member that ignores y: the first one predicts the first column, the next one the next column."""
 
     n_fits = 0
 
@@ -188,7 +188,7 @@ class ColumnByColumn(RegressorMixin, BaseEstimator):
 
 
 @pytest.mark.parametrize("loss", ["linear", "square", "exponential"])
-def test_r2_is_scikit_learns_where_drawn_rows_do_not_matter(loss):
+def test_r2_equals_scikit_learn_for_members_that_ignore_resampling(loss):
     rng = np.random.default_rng(0)
     y = rng.normal(size=50)
     X = y[:, np.newaxis] + rng.normal(size=(50, 4))

@@ -1,4 +1,4 @@
-"""Bad input of boosting in rounds gives one-line errors that name the thing and the way out."""
+"""Test that bad input of gradient boosting and LogitBoost raises one-line errors with a way out."""
 
 import subprocess
 import sys
@@ -18,7 +18,7 @@ CLASSIFIER, REGRESSOR = GradientBoostingClassifier(3), GradientBoostingRegressor
 
 
 def error_of(estimator, X, y, **more):
-    """The message of the error that a fit raises: one line, and the estimator is as it was."""
+    """Return the error message of a fit; check that it is one line and that the estimator is not fitted."""
     booster = clone(estimator)
     with pytest.raises((ValueError, TypeError)) as caught:
         booster.fit(X, y, **more)
@@ -29,7 +29,7 @@ def error_of(estimator, X, y, **more):
 
 
 @pytest.mark.parametrize("booster", [CLASSIFIER, LogitBoostClassifier(3)])
-def test_one_class_is_refused(booster):
+def test_one_class_is_an_error(booster):
     message = "y has one class, 7, and boosting needs two. Add rows of another class."
     assert error_of(booster, X, np.full(20, 7)) == message
     weights = (Y == 1).astype(float)
@@ -61,7 +61,7 @@ def test_one_class_is_refused(booster):
         ),
     ],
 )
-def test_bad_parameters_are_refused(parameters, message):
+def test_bad_parameters_are_errors(parameters, message):
     assert error_of(GradientBoostingClassifier(**parameters), X, Y) == message
 
 
@@ -82,13 +82,13 @@ def test_a_loss_must_fit_the_target():
     assert "two classes, and y has 3" in error_of(GradientBoostingClassifier(monotonic_cst=[1, 0]), X, three)
 
 
-def test_columns_to_constrain_that_are_not_there_are_named():
+def test_the_error_for_unknown_columns_in_monotonic_cst_names_them():
     frame, booster = pd.DataFrame(X, columns=["dose", "age"]), GradientBoostingClassifier(3)
     assert error_of(booster.set_params(monotonic_cst={"does": 1}), frame, Y) == (
         "monotonic_cst names the columns ['does'], which X does not have."
     )
     assert error_of(booster, X, Y) == (
-        "monotonic_cst names columns, and those of X have no names. Give it a value for each column."
+        "monotonic_cst names columns, and those of X have no names. Pass a value for each column."
     )
     message = error_of(booster.set_params(monotonic_cst={"dose": 2}), frame, Y)
     assert message.endswith("a value of -1, 0 or 1 for each of 2 columns. Got {'dose': 2}.")
@@ -98,7 +98,7 @@ ARRAY = " of a custom loss must be an array of finite numbers of shape (20,). "
 
 
 @pytest.mark.parametrize(
-    ("answer", "message"),
+    ("returned", "message"),
     [
         (lambda s: (s * np.nan, s * 0 + 1), "The gradient" + ARRAY + "Got nan in row 0."),
         (lambda s: (s, s * 0 + np.inf), "The hessian" + ARRAY + "Got inf in row 0."),
@@ -109,13 +109,13 @@ ARRAY = " of a custom loss must be an array of finite numbers of shape (20,). "
         (lambda s: (s, s * 1j), "The hessian" + ARRAY + "Got the dtype complex128."),
     ],
 )
-def test_an_own_loss_must_answer_with_numbers_of_the_right_shape(answer, message):
-    booster = GradientBoostingRegressor(3, loss=lambda y, scores: answer(scores))
+def test_a_custom_loss_must_return_numbers_of_the_right_shape(returned, message):
+    booster = GradientBoostingRegressor(3, loss=lambda y, scores: returned(scores))
     assert error_of(booster, X, Y).startswith(message)
 
 
 @pytest.mark.parametrize("name", ["gradient", "hessian"])
-def test_an_own_loss_must_not_answer_with_numbers_that_overflow(name):
+def test_a_custom_loss_must_not_return_numbers_that_overflow(name):
     def huge(y, scores):
         return (scores - y + 1e300, scores + 1) if name == "gradient" else (scores - y, scores + 1e300)
 
@@ -124,7 +124,7 @@ def test_an_own_loss_must_not_answer_with_numbers_that_overflow(name):
     )
 
 
-def test_an_error_in_an_own_loss_comes_through():
+def test_an_error_in_a_custom_loss_is_raised():
     def broken(y, scores):
         raise ZeroDivisionError("mine")
 
@@ -132,7 +132,7 @@ def test_an_error_in_an_own_loss_comes_through():
         GradientBoostingRegressor(3, loss=broken).fit(X, Y)
 
 
-def test_an_own_loss_may_not_change_y():
+def test_a_custom_loss_must_not_change_y():
     def greedy(y, scores):
         y[:] = 0
         return scores - y, np.ones_like(y)
@@ -142,7 +142,7 @@ def test_an_own_loss_may_not_change_y():
     assert Y.any()
 
 
-def test_rounds_before_an_interruption_of_an_own_loss_are_kept_by_a_warm_start():
+def test_a_warm_start_keeps_the_rounds_before_an_interruption_in_a_custom_loss():
     n_calls = 0
 
     def interrupted(y, scores):
@@ -160,30 +160,30 @@ def test_rounds_before_an_interruption_of_an_own_loss_are_kept_by_a_warm_start()
     np.testing.assert_array_equal(booster.fit(X, Y).predict(X), whole.predict(X))
 
 
-def test_rows_to_validate_by_must_weigh_something():
+def test_validation_rows_must_have_positive_weight():
     booster = GradientBoostingClassifier(3, class_weight={0: 1, 1: 0, 2: 1})
     y = np.arange(20) % 3
-    with pytest.raises(ValueError, match="class_weight leaves no row of X_val any weight"):
+    with pytest.raises(ValueError, match="class_weight sets the weight of every row of X_val to zero"):
         booster.fit(X, y, X_val=X[y == 1], y_val=y[y == 1])
 
 
-def test_an_own_loss_cannot_stop_early():
+def test_early_stopping_with_a_custom_loss_is_an_error():
     own = GradientBoostingRegressor(3, loss=lambda y, s: (s - y, np.ones(len(y))))
     message = (
-        "Early stopping watches the loss, and a callable gives its derivatives only. "
+        "Early stopping needs the loss, and a callable returns only its derivatives. "
         "Set early_stopping=False."
     )
     assert error_of(own, X, Y, X_val=X, y_val=Y) == message
     assert error_of(clone(own).set_params(early_stopping=True), X, Y) == message
 
 
-def test_rows_without_weight_are_refused():
-    assert "every row with weight zero" in error_of(CLASSIFIER, X, Y, sample_weight=np.zeros(20))
+def test_rows_without_weight_are_an_error():
+    assert "the weight of every row to zero" in error_of(CLASSIFIER, X, Y, sample_weight=np.zeros(20))
     message = error_of(CLASSIFIER, X, Y, X_val=X, y_val=Y, sample_weight_val=np.zeros(20))
-    assert message.startswith("sample_weight_val leaves every row with weight zero")
+    assert message.startswith("sample_weight_val sets the weight of every row to zero")
 
 
-def test_validation_rows_must_fit_the_training_rows():
+def test_validation_rows_must_match_the_training_rows():
     assert error_of(CLASSIFIER, X, Y, X_val=X) == "X_val needs y_val. Pass both or none."
     assert error_of(CLASSIFIER, X, Y, y_val=Y) == "y_val needs X_val. Pass both or none."
     assert error_of(CLASSIFIER, X, Y, sample_weight_val=np.ones(20)) == (
@@ -203,7 +203,9 @@ def test_validation_rows_must_fit_the_training_rows():
     assert "Now missing: 'age'." in message
     message = error_of(CLASSIFIER, frame, Y, X_val=frame.assign(age="old"), y_val=Y)
     assert "Column 'age' was a number" in message
-    assert "whose bins are its own" in error_of(CLASSIFIER, X, Y, X_val=bin_table(X), y_val=Y)
+    assert "X_val is a BinnedTable with its own bins" in error_of(
+        CLASSIFIER, X, Y, X_val=bin_table(X), y_val=Y
+    )
 
 
 def test_initial_scores_must_have_the_right_shape():
@@ -224,23 +226,23 @@ def test_initial_scores_must_have_the_right_shape():
     assert message == "init_score needs init_score_val for the rows of X_val. Pass both or none."
 
 
-def test_too_few_rows_to_hold_some_out():
+def test_too_few_rows_for_validation_are_an_error():
     booster = GradientBoostingClassifier(3, early_stopping=True)
     assert error_of(booster, X[:4], Y[:4]) == (
-        "validation_fraction=0.1 leaves no row of 4 to validate by. Pass X_val and y_val, or set "
+        "validation_fraction=0.1 leaves no row of 4 for validation. Pass X_val and y_val, or set "
         "early_stopping=False."
     )
 
 
-def test_a_warm_start_goes_on_with_the_same_columns_and_classes():
+def test_a_warm_start_needs_the_same_columns_and_classes():
     booster = GradientBoostingClassifier(3, warm_start=True).fit(X, Y)
     before = booster.predict_proba(X)
     booster.set_params(n_estimators=5)
     with pytest.raises(ValueError, match="1 features"):
         booster.fit(X[:, :1], Y)
-    with pytest.raises(ValueError, match="goes on with the classes of the fit before"):
+    with pytest.raises(ValueError, match="needs the classes of the previous fit"):
         booster.fit(X, np.arange(20) % 3)
-    with pytest.raises(ValueError, match="not with a BinnedTable"):
+    with pytest.raises(ValueError, match="needs a table to continue, not a BinnedTable"):
         booster.fit(bin_table(X), Y)
     np.testing.assert_array_equal(booster.predict_proba(X), before)
 
@@ -252,7 +254,7 @@ def test_a_warm_start_goes_on_with_the_same_columns_and_classes():
         (LogitBoostClassifier(2), {"one_versus_all": True}),
     ],
 )
-def test_a_warm_start_goes_on_with_scores_that_mean_the_same(booster, change):
+def test_a_warm_start_needs_the_same_link(booster, change):
     booster = clone(booster).set_params(warm_start=True).fit(X, np.arange(20) % 3)
     before = booster.predict(X)
     with pytest.raises(ValueError, match="with a loss of another link"):
@@ -260,7 +262,7 @@ def test_a_warm_start_goes_on_with_scores_that_mean_the_same(booster, change):
     np.testing.assert_array_equal(booster.predict(X), before)
 
 
-def test_numbers_out_of_reach_are_refused():
+def test_too_large_or_too_small_numbers_are_errors():
     assert error_of(REGRESSOR, X, 1e40 * Y) == "y must be between -1e+30 and 1e+30. Got 1e+40. Scale it."
     assert (
         error_of(REGRESSOR, X, 1e-40 * Y)
@@ -290,7 +292,7 @@ print(np.array_equal(booster.set_params(n_estimators=5).fit(X, y).predict_proba(
 """
 
 
-def test_ctrl_c_ends_a_long_fit_and_leaves_the_booster_as_it_was():
+def test_ctrl_c_ends_a_long_fit_and_leaves_the_booster_unchanged():
     ended = subprocess.run(
         [sys.executable, "-c", SCRIPT], capture_output=True, text=True, timeout=60, check=False
     )

@@ -1,4 +1,4 @@
-"""Early stopping: on rows that the user gives, or on rows that are held out."""
+"""Test early stopping on given validation rows and on held-out rows."""
 
 import numpy as np
 import pandas as pd
@@ -21,7 +21,7 @@ MANY = make_classification(600, 8, n_informative=5, n_classes=4, flip_y=0.3, ran
 @pytest.mark.parametrize(
     "booster", [GradientBoostingClassifier(300, random_state=0), LogitBoostClassifier(300)]
 )
-def test_the_best_round_is_the_last_that_is_kept(booster):
+def test_rounds_up_to_the_best_one_are_kept(booster):
     fitted = clone(booster).fit(*TRAIN, **GIVEN)
     scores = fitted.validation_score_
     assert fitted.n_iter_ == scores.argmax()
@@ -34,14 +34,14 @@ def test_the_best_round_is_the_last_that_is_kept(booster):
     np.testing.assert_array_equal(shorter.split_counts_, fitted.split_counts_)
 
 
-def test_patience_and_tolerance_are_obeyed():
+def test_n_iter_no_change_and_tol_are_used():
     patient = GradientBoostingClassifier(300, n_iter_no_change=25, random_state=0).fit(*TRAIN, **GIVEN)
     assert len(patient.validation_score_) == patient.n_iter_ + 1 + 25
     demanding = GradientBoostingClassifier(300, tol=0.02, random_state=0).fit(*TRAIN, **GIVEN)
     assert demanding.n_iter_ < GradientBoostingClassifier(300, random_state=0).fit(*TRAIN, **GIVEN).n_iter_
 
 
-def test_without_early_stopping_validation_is_only_told():
+def test_without_early_stopping_validation_scores_are_only_recorded():
     fitted = GradientBoostingClassifier(60, early_stopping=False, random_state=0).fit(*TRAIN, **GIVEN)
     assert fitted.n_iter_ == 60
     assert len(fitted.validation_score_) == 61
@@ -52,7 +52,7 @@ def test_without_early_stopping_validation_is_only_told():
 
 
 @pytest.mark.parametrize("problem", [NOISY, MANY, make_regression(500, 5, noise=80.0, random_state=0)])
-def test_rows_may_be_held_out(problem):
+def test_early_stopping_can_hold_out_rows(problem):
     X, y = problem
     is_number = np.issubdtype(y.dtype, np.floating)
     kind = GradientBoostingRegressor if is_number else GradientBoostingClassifier
@@ -66,7 +66,7 @@ def test_rows_may_be_held_out(problem):
     assert 0 < binned.n_iter_ < 400
 
 
-def test_held_out_rows_keep_the_shares_of_the_classes_and_no_class_loses_its_last_row():
+def test_held_out_rows_are_stratified_and_every_class_keeps_a_row():
     y = np.array([0] * 60 + [1] * 30 + [2] * 9 + [3], dtype=np.int32)
     rows = TrainingRows(read(np.arange(100.0)[:, np.newaxis]), y, None, None)
     rest, held_out = rows.divided(spare_share(y, 0.2, seed=5))
@@ -76,8 +76,8 @@ def test_held_out_rows_keep_the_shares_of_the_classes_and_no_class_loses_its_las
     assert not set(rest.table.columns[0]) & set(held_out.table.columns[0])
 
 
-def test_no_row_is_both_learnt_from_and_validated_by():
-    # Rows whose labels are chance: only copies of the training rows could be validated by well.
+def test_training_and_validation_rows_are_disjoint():
+    # Labels are random, so only copies of training rows could have a good validation score.
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(200, 5)), rng.integers(0, 2, 200)
     booster = GradientBoostingClassifier(100, early_stopping=True, random_state=0)
@@ -86,7 +86,7 @@ def test_no_row_is_both_learnt_from_and_validated_by():
     assert booster.validation_score_.max() < -0.6
 
 
-def test_weights_of_the_validation_rows_count():
+def test_weights_of_the_validation_rows_are_used():
     X_val = np.concatenate([VALIDATION[0], VALIDATION[0]])
     y_val = np.concatenate([VALIDATION[1], 1 - VALIDATION[1]])
     weights = np.repeat([1.0, 0.0], len(VALIDATION[1]))
@@ -97,7 +97,7 @@ def test_weights_of_the_validation_rows_count():
     np.testing.assert_allclose(weighted.validation_score_, expected.validation_score_, rtol=1e-12)
 
 
-def test_initial_scores_of_the_validation_rows_count():
+def test_initial_scores_of_the_validation_rows_are_used():
     first = GradientBoostingClassifier(10, random_state=0).fit(*TRAIN)
     start, start_val = (first.decision_function(X) for X, _ in (TRAIN, VALIDATION))
     second = GradientBoostingClassifier(10, random_state=0).fit(
@@ -107,7 +107,7 @@ def test_initial_scores_of_the_validation_rows_count():
     assert second.validation_score_[0] == pytest.approx(-before, rel=1e-9)
 
 
-def test_a_warm_start_goes_on_after_the_best_round():
+def test_a_warm_start_continues_after_the_best_round():
     booster = GradientBoostingClassifier(8, warm_start=True, random_state=0).fit(*TRAIN, **GIVEN)
     booster.set_params(n_estimators=16).fit(*TRAIN, **GIVEN)
     in_one_go = GradientBoostingClassifier(16, random_state=0).fit(*TRAIN, **GIVEN)
@@ -116,7 +116,7 @@ def test_a_warm_start_goes_on_after_the_best_round():
     np.testing.assert_array_equal(booster.predict_proba(NOISY[0]), in_one_go.predict_proba(NOISY[0]))
 
 
-def test_a_warm_start_that_finds_nothing_better_keeps_what_there_was():
+def test_a_warm_start_without_improvement_keeps_the_model():
     booster = GradientBoostingClassifier(100, n_iter_no_change=5, warm_start=True, random_state=0)
     booster.fit(*TRAIN, **GIVEN)
     n_rounds, before = booster.n_iter_, booster.predict_proba(NOISY[0])
@@ -126,7 +126,7 @@ def test_a_warm_start_that_finds_nothing_better_keeps_what_there_was():
     np.testing.assert_array_equal(booster.predict_proba(NOISY[0]), before)
 
 
-def test_rounds_without_rows_to_validate_by_have_no_validation_score():
+def test_rounds_without_validation_rows_have_nan_as_validation_score():
     booster = GradientBoostingClassifier(3, warm_start=True, early_stopping=False).fit(*TRAIN)
     booster.set_params(n_estimators=5).fit(*TRAIN, **GIVEN)
     booster.set_params(n_estimators=6).fit(*TRAIN)
@@ -134,7 +134,7 @@ def test_rounds_without_rows_to_validate_by_have_no_validation_score():
     assert len(booster.train_score_) == 7
 
 
-def test_columns_of_validation_rows_are_found_by_name_and_unseen_categories_are_missing():
+def test_columns_of_validation_rows_are_matched_by_name():
     frame = pd.DataFrame(TRAIN[0], columns=list("abcdefgh")).assign(
         city=np.where(TRAIN[1] > 0, "Oslo", "Bonn")
     )

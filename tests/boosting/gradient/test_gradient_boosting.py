@@ -1,4 +1,4 @@
-"""Gradient boosting: its trees, weights, columns, stages, warm starts and what can be asked of it."""
+"""Test gradient boosting: threads, stages, warm starts, weights, columns, trees and importances."""
 
 import os
 import pickle
@@ -59,7 +59,7 @@ def test_any_number_of_threads_gives_the_same_bits(booster, problem):
 
 
 @pytest.mark.parametrize("n_classes", [0, 2, 4])
-def test_tables_that_threads_share_give_the_same_bits(n_classes):
+def test_tables_shared_by_threads_give_the_same_bits(n_classes):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40_000, 20))
     signal = X[:, 0] + X[:, 1] * X[:, 2] + rng.normal(size=len(X))
@@ -91,7 +91,7 @@ def test_a_forked_process_can_boost():
 
 
 @every_booster
-def test_stages_end_in_the_answer(booster, problem):
+def test_the_last_stage_is_the_prediction(booster, problem):
     X, y = problem
     fitted = clone(booster).fit(X, y)
     assert fitted.n_iter_ == fitted.n_estimators_ == 12
@@ -111,7 +111,7 @@ def test_stages_end_in_the_answer(booster, problem):
 
 
 @every_booster
-def test_a_warm_start_ends_where_one_go_does(booster, problem):
+def test_a_warm_start_gives_the_same_model_as_a_single_fit(booster, problem):
     X, y = problem
     in_one_go = clone(booster).fit(X, y)
     warm = clone(booster).set_params(n_estimators=5, warm_start=True).fit(X, y)
@@ -129,7 +129,7 @@ def test_a_warm_start_ends_where_one_go_does(booster, problem):
 
 
 @every_booster
-def test_rows_of_weight_zero_are_not_there(booster, problem):
+def test_rows_of_weight_zero_have_no_effect(booster, problem):
     X, y = problem
     weights = np.arange(len(y)) % 3
     weighted = clone(booster).fit(X, y, sample_weight=weights)
@@ -138,7 +138,7 @@ def test_rows_of_weight_zero_are_not_there(booster, problem):
 
 
 @every_booster
-def test_pickles_go_on_as_if_nothing_had_been(booster, problem):
+def test_a_warm_start_continues_from_a_pickle(booster, problem):
     X, y = problem
     fitted = clone(booster).set_params(warm_start=True).fit(X, y)
     again = pickle.loads(pickle.dumps(fitted))
@@ -149,23 +149,23 @@ def test_pickles_go_on_as_if_nothing_had_been(booster, problem):
 
 
 @every_booster
-def test_a_binned_table_is_as_good_as_the_table(booster, problem):
+def test_a_binned_table_gives_the_same_model_as_the_table(booster, problem):
     X, y = problem
-    # bin_table makes every distinct value a bin.
+    # bin_table makes one bin for each distinct value.
     expected = clone(booster).set_params(max_bins=65_535).fit(X, y)
     binned = clone(booster).fit(bin_table(X), y)
     np.testing.assert_array_equal(votes_of(binned, X), votes_of(expected, X))
 
 
 @every_booster
-def test_a_predictor_answers_as_the_booster(booster, problem):
+def test_a_predictor_predicts_the_same_as_the_booster(booster, problem):
     X, y = problem
     fitted = clone(booster).fit(X, y)
     np.testing.assert_array_equal(fitted.predictor().predict(X[:9]), fitted.predict(X[:9]))
 
 
 @every_booster
-def test_importances_tell_which_columns_matter(booster, problem):
+def test_importances_are_largest_for_informative_columns(booster, problem):
     X, y = problem
     fitted = clone(booster).fit(np.column_stack([X, np.zeros(len(X))]), y)
     assert fitted.feature_importances_.shape == fitted.split_counts_.shape == (X.shape[1] + 1,)
@@ -175,7 +175,7 @@ def test_importances_tell_which_columns_matter(booster, problem):
     assert fitted.nbytes > 0
 
 
-def test_scikit_learn_inspects_a_booster():
+def test_scikit_learn_can_inspect_a_booster():
     X, y = DIABETES
     booster = GradientBoostingRegressor(20, random_state=0).fit(X, y)
     importances = permutation_importance(booster, X, y, n_repeats=2, random_state=0).importances_mean
@@ -196,7 +196,7 @@ def test_it_works_in_pipelines_and_searches():
 
 
 @pytest.mark.parametrize("grow_policy", ["lossguide", "depthwise"])
-def test_a_monotonic_booster_never_falls(grow_policy):
+def test_a_monotonic_booster_never_decreases(grow_policy):
     rng = np.random.default_rng(0)
     X = rng.random((400, 2))
     y = 2 * X[:, 0] + np.sin(12 * X[:, 0]) + rng.normal(scale=0.2, size=400)
@@ -212,7 +212,7 @@ def test_a_monotonic_booster_never_falls(grow_policy):
 
 
 @pytest.mark.parametrize("grow_policy", ["lossguide", "depthwise"])
-def test_a_monotonic_booster_of_two_classes_never_falls(grow_policy):
+def test_a_monotonic_booster_of_two_classes_never_decreases(grow_policy):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.random((400, 2)), columns=["dose", "age"])
     chance = 1 / (1 + np.exp(-3 * (frame["dose"] - 0.5) - 2 * np.sin(12 * frame["dose"])))
@@ -229,7 +229,7 @@ def test_a_monotonic_booster_of_two_classes_never_falls(grow_policy):
         assert (np.diff(direction * free.predict_proba(grid)[:, 1].reshape(3, 60), axis=1) < -1e-3).any()
 
 
-def test_missing_values_learn_their_side():
+def test_missing_values_are_sent_to_one_side_of_a_split():
     x = np.where(np.arange(200) % 4 == 0, np.nan, np.arange(200) % 7)
     y = np.isnan(x).astype(int)
     booster = GradientBoostingClassifier(20).fit(x[:, np.newaxis], y)
@@ -240,8 +240,8 @@ def test_missing_values_learn_their_side():
 
 @pytest.mark.parametrize("min_samples_leaf", [1, 10])
 @pytest.mark.parametrize("n_rows", [100, 1000])
-def test_missing_values_go_to_the_best_side_whichever_that_is(n_rows, min_samples_leaf):
-    # Few values and many missing ones: sums that count the missing rows twice would overflow their fields.
+def test_missing_values_are_sent_to_the_better_side(n_rows, min_samples_leaf):
+    # With few values and many missing ones, sums that include missing rows twice would overflow.
     rng = np.random.default_rng(0)
     stump = GradientBoostingClassifier(
         1, max_depth=1, min_samples_leaf=min_samples_leaf, subsample=1.0, colsample_bynode=1.0
@@ -268,7 +268,7 @@ def test_categories_are_split_into_sets():
 
 
 @pytest.mark.parametrize(("n_cities", "is_one"), [(4, True), (5, False)])
-def test_of_up_to_four_categories_one_is_split_from_the_rest(n_cities, is_one):
+def test_one_of_up_to_four_categories_is_split_from_the_others(n_cities, is_one):
     city = np.arange(500) % n_cities
     y = np.isin(city, [0, 1]).astype(int)
     frame = pd.DataFrame({"city": pd.Categorical([f"c{code}" for code in city])})
@@ -278,7 +278,7 @@ def test_of_up_to_four_categories_one_is_split_from_the_rest(n_cities, is_one):
 
 
 @pytest.mark.parametrize("booster", [GradientBoostingRegressor(4), LogitBoostClassifier(4)], ids=str)
-def test_a_warm_start_goes_on_from_the_same_initial_scores(booster, tmp_path):
+def test_a_warm_start_needs_the_same_initial_scores(booster, tmp_path):
     X, y = DIABETES[0], DIABETES[1] > 150
     scores = np.linspace(-1, 1, len(y))
     warm = clone(booster).set_params(warm_start=True, random_state=0).fit(X, y, init_score=scores)
@@ -294,7 +294,7 @@ def test_a_warm_start_goes_on_from_the_same_initial_scores(booster, tmp_path):
         plain.set_params(n_estimators=9).fit(X, y, init_score=scores)
 
 
-def test_initial_scores_are_what_rounds_start_from():
+def test_rounds_start_from_initial_scores():
     X, y = DIABETES
     first = GradientBoostingRegressor(10, **WHOLE).fit(X, y)
     second = GradientBoostingRegressor(10, **WHOLE).fit(X, y, init_score=first.predict(X))
@@ -308,12 +308,12 @@ def test_initial_scores_are_what_rounds_start_from():
     np.testing.assert_allclose(sums, both.decision_function(CANCER[0]), rtol=1e-5, atol=1e-6)
 
 
-def test_weights_of_classes_are_weights_of_their_rows():
+def test_class_weights_are_weights_of_the_rows():
     X, y = CANCER
     weighted = GradientBoostingClassifier(8, class_weight={0: 2.5}, random_state=0).fit(X, y)
     by_row = GradientBoostingClassifier(8, random_state=0).fit(X, y, sample_weight=np.where(y == 0, 2.5, 1.0))
     np.testing.assert_array_equal(weighted.predict_proba(X), by_row.predict_proba(X))
-    # They do not repeat rows, as integer weights of rows do.
+    # Unlike integer weights of rows, integer weights of classes do not repeat rows.
     tripled = GradientBoostingClassifier(8, class_weight={0: 3.0}, random_state=0).fit(X, y)
     nearly = GradientBoostingClassifier(8, class_weight={0: 3.0 + 1e-9}, random_state=0).fit(X, y)
     np.testing.assert_allclose(tripled.predict_proba(X), nearly.predict_proba(X), atol=0.05)
@@ -324,7 +324,7 @@ def test_weights_of_classes_are_weights_of_their_rows():
     )
 
 
-def test_the_unit_of_the_weights_does_not_matter():
+def test_the_scale_of_the_weights_does_not_matter():
     X, y = DIABETES
     weights = 1 + np.arange(len(y)) % 5 / 7
     expected = GradientBoostingRegressor(8, random_state=0).fit(X, y, sample_weight=weights).predict(X)
@@ -335,7 +335,7 @@ def test_the_unit_of_the_weights_does_not_matter():
         np.testing.assert_allclose(scaled, expected, rtol=1e-6)
 
 
-def test_limits_of_trees_hold():
+def test_limits_of_trees_are_respected():
     X, y = CANCER
     leaves = GradientBoostingClassifier(3, max_leaf_nodes=4).fit(X, y)
     assert leaves.split_counts_.sum() <= 9
@@ -347,7 +347,7 @@ def test_limits_of_trees_hold():
     assert few.split_counts_.sum() == 1
 
 
-def test_seeds_draw_other_rows_and_columns():
+def test_other_seeds_draw_other_rows_and_columns():
     X, y = CANCER
     for drawn in (
         {"subsample": 0.5},
@@ -361,7 +361,7 @@ def test_seeds_draw_other_rows_and_columns():
         assert (clone(booster).set_params(random_state=1).fit(X, y).predict_proba(X) != first).any()
 
 
-def test_random_thresholds_miss_the_best_one_and_learn_by_their_number():
+def test_random_thresholds_need_more_trees():
     X = np.random.default_rng(0).random((2000, 2))
     y = (X[:, 0] > 0.5).astype(float)
     stump = {"max_leaf_nodes": 2, "learning_rate": 1.0, "reg_lambda": 0.0, "random_state": 0} | WHOLE
@@ -375,8 +375,8 @@ def test_random_thresholds_miss_the_best_one_and_learn_by_their_number():
 def test_rows_are_drawn_from_small_tables_only(n_rows, share):
     X = np.random.default_rng(0).random((n_rows, 2))
     by_default = GradientBoostingRegressor(3, random_state=0).fit(X, X.sum(axis=1))
-    told = clone(by_default).set_params(subsample=share).fit(X, X.sum(axis=1))
-    np.testing.assert_array_equal(told.predict(X), by_default.predict(X))
+    explicit = clone(by_default).set_params(subsample=share).fit(X, X.sum(axis=1))
+    np.testing.assert_array_equal(explicit.predict(X), by_default.predict(X))
 
 
 def test_more_bins_than_bytes_make_splits_exact():
@@ -391,21 +391,21 @@ def test_more_bins_than_bytes_make_splits_exact():
     assert 0.98 < coarse.score(X, y) < 1
 
 
-def test_progress_is_told_on_stderr(capsys):
+def test_progress_is_reported_on_stderr(capsys):
     GradientBoostingClassifier(7, verbose=1).fit(*IRIS)
     assert capsys.readouterr().err.startswith("committee: 7 of 7 rounds, ")
 
 
-def test_bins_hold_three_rows_where_leaves_must_have_many():
+def test_bins_have_at_least_three_rows_if_leaves_must_be_large():
     rng = np.random.default_rng(3)
     X = rng.normal(size=(60, 2))
     y = X[:, 0] + rng.normal(size=60)
 
-    def answers(leaf, max_bins):
+    def predictions(leaf, max_bins):
         booster = GradientBoostingRegressor(5, min_samples_leaf=leaf, max_bins=max_bins, random_state=0)
         return booster.fit(X, y).predict(X)
 
-    assert (answers(18, 255) == answers(18, 20)).all()
-    assert (answers(17, 255) == answers(17, 60)).all()
-    assert (answers(18, 300) == answers(18, 256)).all()
-    assert (answers(18, 300) != answers(18, 255)).any()
+    assert (predictions(18, 255) == predictions(18, 20)).all()
+    assert (predictions(17, 255) == predictions(17, 60)).all()
+    assert (predictions(18, 300) == predictions(18, 256)).all()
+    assert (predictions(18, 300) != predictions(18, 255)).any()

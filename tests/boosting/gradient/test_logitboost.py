@@ -1,4 +1,4 @@
-"""LogitBoost: the algorithms of Friedman, Hastie and Tibshirani (2000)."""
+"""Test LogitBoost against the algorithms of Friedman, Hastie and Tibshirani (2000)."""
 
 import boosting_oracle
 import numpy as np
@@ -15,14 +15,14 @@ SIGNAL = X[:, 0] + np.where(X[:, 1] > 3, X[:, 2], 0) + RNG.normal(size=len(X))
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 4])
-def test_it_is_the_algorithm_of_the_paper_on_stumps(n_classes):
+def test_it_equals_the_algorithm_of_the_paper_on_stumps(n_classes):
     y = np.digitize(SIGNAL, np.quantile(SIGNAL, np.arange(1, n_classes) / n_classes))
     expected = boosting_oracle.logitboost(X, y, n_classes, 8)
     booster = LogitBoostClassifier(8).fit(X, y)
     np.testing.assert_allclose(list(booster.staged_predict_proba(X)), expected, atol=2e-6)
 
 
-def test_one_versus_all_is_a_model_for_each_class():
+def test_one_versus_all_boosts_a_model_for_each_class():
     y = np.digitize(SIGNAL, np.quantile(SIGNAL, [0.3, 0.6]))
     together = LogitBoostClassifier(8, one_versus_all=True).fit(X, y)
     alone = [LogitBoostClassifier(8).fit(X, y == label).decision_function(X) for label in range(3)]
@@ -37,7 +37,7 @@ def test_one_versus_all_is_a_model_for_each_class():
     )
 
 
-def test_working_responses_are_cut():
+def test_working_responses_are_clipped():
     y = (X[:, 0] > 3).astype(int)
     y[:2] = 1 - y[:2]
     for z_max in (1.0, 3.0):
@@ -56,11 +56,11 @@ def test_separable_classes_keep_finite_scores():
 @pytest.mark.parametrize(
     ("table", "least"), [(load_iris, 0.93), (load_wine, 0.93), (load_breast_cancer, 0.94)]
 )
-def test_known_tables_are_learnt(table, least):
+def test_the_accuracy_on_public_data_sets_is_high(table, least):
     assert cross_val_score(LogitBoostClassifier(30), *table(return_X_y=True), cv=5).mean() > least
 
 
-def test_small_trees_and_shrinkage():
+def test_deeper_trees_and_smaller_rates_can_be_set():
     data = load_breast_cancer(return_X_y=True)
     deep = LogitBoostClassifier(5, max_depth=3).fit(*data)
     assert deep.split_counts_.sum() > 5

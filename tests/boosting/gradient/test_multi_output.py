@@ -1,4 +1,4 @@
-"""Gradient boosting with one tree for all classes in every round."""
+"""Test gradient boosting with one tree for all classes in every round."""
 
 import pickle
 
@@ -26,7 +26,7 @@ def test_a_round_is_one_tree_with_a_value_for_each_class():
     np.testing.assert_array_equal(booster.predict(X), booster.predict_proba(X).argmax(axis=1))
 
 
-def test_leaves_hold_the_newton_steps_of_their_rows():
+def test_leaves_contain_the_newton_steps_of_their_rows():
     weights = 1 + np.arange(len(Y)) % 5 / 7
     booster = GradientBoostingClassifier(
         1, learning_rate=0.3, reg_lambda=1.5, reg_alpha=0.4, max_leaf_nodes=6, random_state=3, **MANY, **WHOLE
@@ -45,7 +45,7 @@ def test_leaves_hold_the_newton_steps_of_their_rows():
     assert len(np.unique(scores, axis=0)) > 3
 
 
-def test_it_learns_ten_classes():
+def test_the_accuracy_for_ten_classes_is_high():
     digits, y = load_digits(return_X_y=True)
     half = np.arange(len(y)) % 2 == 0
     losses = {}
@@ -78,7 +78,7 @@ def test_categories_and_missing_values_are_split(max_bins):
     ).all()
 
 
-def test_a_warm_start_goes_on_as_if_it_had_never_stopped():
+def test_a_warm_start_gives_the_same_model_as_a_single_fit():
     booster = GradientBoostingClassifier(5, random_state=0, warm_start=True, **MANY).fit(X, Y)
     again = booster.set_params(n_estimators=12).fit(X, Y)
     whole = GradientBoostingClassifier(12, random_state=0, **MANY).fit(X, Y)
@@ -87,7 +87,7 @@ def test_a_warm_start_goes_on_as_if_it_had_never_stopped():
         booster.set_params(n_estimators=15, multi_strategy="one_output_per_tree").fit(X, Y)
 
 
-def test_stages_end_at_the_decision():
+def test_the_last_stage_is_the_prediction():
     booster = GradientBoostingClassifier(6, random_state=0, **MANY).fit(X, Y)
     stages = [stage.copy() for stage in booster.staged_predict_proba(X)]
     assert len(stages) == 6
@@ -106,14 +106,14 @@ def test_early_stopping_keeps_the_best_round():
     assert found.score(X, Y) > 0.95
 
 
-def test_initial_scores_are_what_rounds_start_from():
+def test_rounds_start_from_initial_scores():
     first = GradientBoostingClassifier(3, random_state=0, **MANY).fit(X, Y)
     second = clone(first).fit(X, Y, init_score=first.decision_function(X))
     assert second.train_score_[0] == pytest.approx(first.train_score_[-1])
     assert second.train_score_[-1] > first.train_score_[-1]
 
 
-def test_zero_weights_are_rows_left_out():
+def test_rows_of_weight_zero_have_no_effect():
     weights = (np.arange(len(Y)) % 3 > 0).astype(float)
     booster = GradientBoostingClassifier(8, random_state=0, **MANY, **WHOLE)
     weighted = clone(booster).fit(X, Y, sample_weight=weights)
@@ -121,14 +121,14 @@ def test_zero_weights_are_rows_left_out():
     np.testing.assert_allclose(weighted.predict_proba(X), without.predict_proba(X), rtol=1e-6)
 
 
-def test_two_classes_have_one_score_anyway():
+def test_two_classes_always_have_one_score():
     cancer, y = load_breast_cancer(return_X_y=True)
     one = GradientBoostingClassifier(5, random_state=0).fit(cancer, y)
     many = clone(one).set_params(**MANY).fit(cancer, y)
     np.testing.assert_array_equal(one.predict_proba(cancer), many.predict_proba(cancer))
 
 
-def test_importances_find_the_columns_that_tell():
+def test_importances_are_largest_for_informative_columns():
     rng = np.random.default_rng(0)
     noisy = np.column_stack([X, rng.normal(size=(len(X), 3))])
     booster = GradientBoostingClassifier(20, random_state=0, **MANY).fit(noisy, Y)
@@ -137,7 +137,7 @@ def test_importances_find_the_columns_that_tell():
     assert booster.split_counts_.sum() > 20
 
 
-def test_many_classes_share_trees_by_default_if_the_rounds_are_found():
+def test_many_classes_share_trees_by_default_if_rounds_are_chosen():
     rng = np.random.default_rng(0)
     for n_classes, shares in ((5, False), (6, True)):
         y = np.arange(120) % n_classes
@@ -146,11 +146,11 @@ def test_many_classes_share_trees_by_default_if_the_rounds_are_found():
         assert (found._forest.n_trees == found.n_iter_) == shares
         more = found.set_params(n_estimators=found.n_iter_ + 2).fit(table, y)
         assert (more._forest.n_trees == more.n_iter_) == shares
-        told = GradientBoostingClassifier(5, random_state=0).fit(table, y)
-        assert told._forest.n_trees == 5 * n_classes
+        explicit = GradientBoostingClassifier(5, random_state=0).fit(table, y)
+        assert explicit._forest.n_trees == 5 * n_classes
 
 
-def test_bad_values_are_refused():
+def test_bad_values_are_errors():
     allowed = 'multi_strategy must be "auto", "one_output_per_tree" or "multi_output_tree"'
     with pytest.raises(ValueError, match=allowed):
         GradientBoostingClassifier(multi_strategy="both").fit(X, Y)

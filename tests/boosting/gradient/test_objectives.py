@@ -1,4 +1,4 @@
-"""Every loss against a naive numpy truth, scikit-learn's histogram boosting, and its own definition."""
+"""Test each loss against a reference implementation in numpy, scikit-learn and its own definition."""
 
 import boosting_oracle
 import numpy as np
@@ -55,7 +55,7 @@ LOSSES = {
 
 @pytest.mark.parametrize("depth", [1, 3])
 @pytest.mark.parametrize("loss", LOSSES)
-def test_a_regressor_is_the_forward_stagewise_fit_of_the_notes(loss, depth):
+def test_a_regressor_equals_the_forward_stagewise_fit(loss, depth):
     y, gradients, start, line_search, more = LOSSES[loss]
     expected = boosting_oracle.boost(X, y, gradients, start, 6, depth=depth, line_search=line_search)
     booster = GradientBoostingRegressor(6, loss=loss, max_depth=depth, max_leaf_nodes=None, **PLAIN, **more)
@@ -66,7 +66,7 @@ def test_a_regressor_is_the_forward_stagewise_fit_of_the_notes(loss, depth):
 
 @pytest.mark.parametrize("loss", ["log_loss", "exponential"])
 @pytest.mark.parametrize("depth", [1, 3])
-def test_a_classifier_of_two_classes_is_the_forward_stagewise_fit(loss, depth):
+def test_a_classifier_of_two_classes_equals_the_forward_stagewise_fit(loss, depth):
     gradients = getattr(boosting_oracle, loss)
     expected = boosting_oracle.boost(X, LABELS, gradients, log_odds(LABELS), 6, depth=depth)
     booster = GradientBoostingClassifier(6, loss=loss, max_depth=depth, max_leaf_nodes=None, **PLAIN)
@@ -74,7 +74,7 @@ def test_a_classifier_of_two_classes_is_the_forward_stagewise_fit(loss, depth):
     np.testing.assert_allclose(list(booster.staged_decision_function(X)), expected, rtol=1e-5, atol=1e-6)
 
 
-def test_a_classifier_of_three_classes_is_the_forward_stagewise_fit():
+def test_a_classifier_of_three_classes_equals_the_forward_stagewise_fit():
     y = np.digitize(SIGNAL, np.quantile(SIGNAL, [0.3, 0.6]))
     start = np.log(np.bincount(y) / len(y))
     expected = boosting_oracle.boost_classes(X, y, 3, start, 6, depth=2, limits=(1.0, 0.0, 1.0))
@@ -85,7 +85,7 @@ def test_a_classifier_of_three_classes_is_the_forward_stagewise_fit():
     np.testing.assert_allclose(stages, expected, rtol=1e-5, atol=1e-6)
 
 
-def test_regularisation_is_that_of_the_formula():
+def test_regularisation_equals_the_formula():
     limits = (2.5, 0.75, 4.0)
     expected = boosting_oracle.boost(
         X, SIGNAL, boosting_oracle.squared_error, SIGNAL.mean(), 6, depth=3, limits=limits
@@ -126,7 +126,7 @@ def test_huber_is_quadratic_for_small_residuals_and_linear_for_large_ones():
     np.testing.assert_allclose(stages, list(rounds(0.8)), rtol=1e-5)
 
 
-def test_the_scores_of_the_rounds_are_the_loss():
+def test_the_scores_of_the_rounds_are_the_negative_loss():
     metrics = {
         "squared_error": (SIGNAL, mean_squared_error),
         "absolute_error": (SIGNAL, mean_absolute_error),
@@ -151,7 +151,7 @@ def test_the_scores_of_the_rounds_are_the_loss():
 
 
 @pytest.mark.parametrize("table", [load_breast_cancer, load_iris])
-def test_classes_are_learnt_as_well_as_by_scikit_learn(table):
+def test_the_accuracy_is_close_to_that_of_scikit_learn(table):
     train_X, test_X, train_y, test_y = train_test_split(*table(return_X_y=True), random_state=1)
     ours = GradientBoostingClassifier(60, random_state=0).fit(train_X, train_y)
     theirs = HistGradientBoostingClassifier(max_iter=60, random_state=0).fit(train_X, train_y)
@@ -160,7 +160,7 @@ def test_classes_are_learnt_as_well_as_by_scikit_learn(table):
 
 
 @pytest.mark.parametrize("loss", ["squared_error", "absolute_error", "quantile", "poisson", "gamma"])
-def test_numbers_are_learnt_as_well_as_by_scikit_learn(loss):
+def test_the_regression_error_is_close_to_that_of_scikit_learn(loss):
     train_X, test_X, train_y, test_y = train_test_split(*load_diabetes(return_X_y=True), random_state=0)
     more = {"quantile": 0.5} if loss == "quantile" else {}
     ours = GradientBoostingRegressor(60, loss=loss, max_leaf_nodes=8, random_state=0, **more).fit(
@@ -172,7 +172,7 @@ def test_numbers_are_learnt_as_well_as_by_scikit_learn(loss):
     assert errors[0] < 1.05 * errors[1]
 
 
-def test_without_regularisation_the_trees_are_those_of_histogram_boosting():
+def test_without_regularisation_the_trees_equal_those_of_scikit_learn():
     X, y = load_diabetes(return_X_y=True)
     theirs = HistGradientBoostingRegressor(max_iter=10, min_samples_leaf=10, max_leaf_nodes=8).fit(X, y)
     ours = GradientBoostingRegressor(10, min_samples_leaf=10, max_leaf_nodes=8, **PLAIN).fit(X, y)
@@ -180,7 +180,7 @@ def test_without_regularisation_the_trees_are_those_of_histogram_boosting():
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_an_own_loss_that_is_the_log_loss_gives_the_same_trees(n_classes):
+def test_the_log_loss_as_a_custom_loss_gives_the_same_trees(n_classes):
     y = np.digitize(SIGNAL, np.quantile(SIGNAL, [0.3, 0.6][: n_classes - 1]))
 
     def own(y, scores):
@@ -196,13 +196,13 @@ def test_an_own_loss_that_is_the_log_loss_gives_the_same_trees(n_classes):
     assert np.isnan(booster.train_score_).all()
 
 
-def test_an_own_loss_for_numbers():
+def test_the_squared_error_as_a_custom_loss_gives_the_same_trees():
     own = GradientBoostingRegressor(8, loss=boosting_oracle.squared_error, random_state=0).fit(X, SIGNAL)
     builtin = GradientBoostingRegressor(8, random_state=0).fit(X, SIGNAL, init_score=np.zeros(len(X)))
     np.testing.assert_allclose(own.predict(X), builtin.predict(X), rtol=1e-6, atol=1e-7)
 
 
-def test_an_own_loss_sees_the_rows_that_are_learned_from():
+def test_a_custom_loss_gets_the_training_rows():
     seen = []
 
     def own(y, scores):
@@ -219,7 +219,9 @@ def test_an_own_loss_sees_the_rows_that_are_learned_from():
         assert all(np.array_equal(y, np.sort(SIGNAL[rows])) for y in seen)
         builtin = clone(booster).fit(X, SIGNAL, weights, init_score=zeros)
         np.testing.assert_allclose(ours.predict(X), builtin.predict(X), rtol=1e-5, atol=1e-6)
-    assert "The rows are those that are learned from" in " ".join(GradientBoostingRegressor.__doc__.split())
+    assert "It is called for the rows that are used in training" in " ".join(
+        GradientBoostingRegressor.__doc__.split()
+    )
 
 
 def test_scores_that_would_overflow_stay_finite():
@@ -242,7 +244,7 @@ def test_scores_that_would_overflow_stay_finite():
 @pytest.mark.parametrize(
     "loss", ["squared_error", "absolute_error", "huber", "quantile", "poisson", "gamma", "tweedie"]
 )
-def test_numbers_that_run_away_stay_finite_and_never_look_better(loss):
+def test_diverging_predictions_stay_finite_and_get_no_better_score(loss):
     booster = GradientBoostingRegressor(150, loss=loss, learning_rate=1e300, min_child_weight=0.0)
     booster.fit(X, POSITIVE)
     assert np.isfinite(booster.predict(X)).all()
@@ -251,12 +253,12 @@ def test_numbers_that_run_away_stay_finite_and_never_look_better(loss):
 
 
 @pytest.mark.parametrize("loss", ["squared_error", "absolute_error", "huber", "quantile", "poisson"])
-def test_a_tree_that_draws_no_row_says_nothing(loss):
+def test_a_tree_without_drawn_rows_has_no_effect(loss):
     booster = GradientBoostingRegressor(30, loss=loss, subsample=0.02, random_state=0)
     assert np.isfinite(booster.fit(X[:20], POSITIVE[:20]).predict(X)).all()
 
 
-def test_gamma_does_not_depend_on_the_unit_of_the_numbers():
+def test_gamma_does_not_depend_on_the_scale_of_the_numbers():
     parts = GradientBoostingRegressor(5, loss="gamma", random_state=0).fit(X, POSITIVE * 1e-20).predict(X)
     whole = GradientBoostingRegressor(5, loss="gamma", random_state=0).fit(X, POSITIVE).predict(X)
     np.testing.assert_allclose(parts * 1e20, whole, rtol=1e-5)

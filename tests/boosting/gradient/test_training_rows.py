@@ -1,4 +1,4 @@
-"""The number of rounds that gradient boosting finds for itself."""
+"""Test n_estimators="auto", by which gradient boosting chooses the number of rounds."""
 
 import numpy as np
 import pytest
@@ -28,18 +28,18 @@ def votes_of(booster, X):
 
 
 @every_problem
-def test_noise_gets_few_rounds_and_the_model_is_that_of_so_many(booster, X, y):
+def test_few_rounds_are_chosen_for_noise_and_give_the_same_model_if_set(booster, X, y):
     found = clone(booster).fit(X, y)
     assert 1 <= found.n_iter_ < 150
     assert len(found.validation_score_) == 0
     assert 0.025 <= found.learning_rate_ < 0.1
-    told = clone(booster).set_params(n_estimators=found.n_iter_, learning_rate=found.learning_rate_)
-    told.fit(X, y)
-    np.testing.assert_array_equal(votes_of(told, X), votes_of(found, X))
+    explicit = clone(booster).set_params(n_estimators=found.n_iter_, learning_rate=found.learning_rate_)
+    explicit.fit(X, y)
+    np.testing.assert_array_equal(votes_of(explicit, X), votes_of(found, X))
 
 
 @every_problem
-def test_neither_the_order_of_the_rows_nor_the_threads_change_the_model(booster, X, y):
+def test_row_order_and_threads_do_not_change_the_model(booster, X, y):
     order = np.random.default_rng(0).permutation(len(y))
     found = clone(booster).set_params(n_jobs=1).fit(X, y)
     shuffled = clone(booster).set_params(n_jobs=3).fit(X[order], y[order])
@@ -48,14 +48,14 @@ def test_neither_the_order_of_the_rows_nor_the_threads_change_the_model(booster,
 
 
 @every_problem
-def test_a_row_of_weight_two_is_the_row_twice(booster, X, y):
+def test_a_row_of_weight_two_equals_the_row_twice(booster, X, y):
     weights = np.arange(len(y)) % 3
     weighted = clone(booster).fit(X, y, sample_weight=weights)
     twice = clone(booster).fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
     np.testing.assert_array_equal(votes_of(weighted, X), votes_of(twice, X))
 
 
-def test_weights_that_repeat_all_rows_find_the_same_model_as_none():
+def test_weights_that_repeat_all_rows_give_a_similar_model():
     X, y = NOISY
     plain = GradientBoostingClassifier(random_state=0).fit(X, y)
     doubled = GradientBoostingClassifier(random_state=0).fit(X, y, sample_weight=np.full(len(y), 2.0))
@@ -63,7 +63,7 @@ def test_weights_that_repeat_all_rows_find_the_same_model_as_none():
     assert doubled.train_score_[-1] < plain.train_score_[-1] + 0.1
 
 
-def test_copies_stay_in_one_fold_and_equal_rows_of_two_classes_need_not():
+def test_copies_are_in_the_same_fold():
     rng = np.random.default_rng(0)
     values = np.repeat(np.arange(200.0), 3)
     y = np.repeat(rng.integers(0, 2, 200), 3).astype(np.int32)
@@ -75,45 +75,45 @@ def test_copies_stay_in_one_fold_and_equal_rows_of_two_classes_need_not():
     np.testing.assert_array_equal(often, np.arange(180))
 
 
-def test_a_binned_table_finds_the_same_rounds():
+def test_a_binned_table_gives_the_same_rounds():
     X, y = NOISY
     booster = GradientBoostingClassifier(random_state=0, max_bins=65_535)
     found, binned = clone(booster).fit(X, y), clone(booster).fit(bin_table(X), y)
     np.testing.assert_array_equal(votes_of(binned, X), votes_of(found, X))
 
 
-def test_what_is_easy_to_learn_gets_many_rounds():
+def test_more_rounds_are_chosen_for_data_without_noise():
     X, y = make_classification(600, 6, class_sep=2.0, flip_y=0.0, random_state=0)
     easy = GradientBoostingClassifier(random_state=0).fit(X, y)
     assert easy.n_iter_ > GradientBoostingClassifier(random_state=0).fit(*NOISY).n_iter_
 
 
-def test_a_loss_that_falls_fast_gets_more_rounds():
+def test_more_rounds_are_chosen_if_the_loss_falls_fast():
     X = np.random.default_rng(0).integers(0, 3, (400, 5)).astype(float)
     clean = GradientBoostingClassifier(random_state=0).fit(X, X[:, 0] == X[:, 1])
     assert clean.n_iter_ == 200
     assert 0.1 < clean.learning_rate_ <= 0.2
-    told = GradientBoostingClassifier(learning_rate=0.1, random_state=0).fit(X, X[:, 0] == X[:, 1])
-    assert told.n_iter_ > 200
+    explicit = GradientBoostingClassifier(learning_rate=0.1, random_state=0).fit(X, X[:, 0] == X[:, 1])
+    assert explicit.n_iter_ > 200
 
 
-def test_a_rate_that_is_told_stays():
-    told = GradientBoostingClassifier(learning_rate=0.2, random_state=0).fit(*NOISY)
-    assert told.learning_rate_ == 0.2
-    assert told.n_iter_ < 100
+def test_a_given_learning_rate_does_not_change():
+    explicit = GradientBoostingClassifier(learning_rate=0.2, random_state=0).fit(*NOISY)
+    assert explicit.learning_rate_ == 0.2
+    assert explicit.n_iter_ < 100
 
 
-def test_a_warm_start_goes_on_with_the_rate_that_was_found():
+def test_a_warm_start_keeps_the_chosen_learning_rate():
     found = GradientBoostingClassifier(random_state=0, warm_start=True).fit(*NOISY)
     rate = found.learning_rate_
     assert rate < 0.1
     longer = found.set_params(n_estimators=found.n_iter_ + 10).fit(*NOISY)
     assert longer.learning_rate_ == rate
-    told = GradientBoostingClassifier(found.n_iter_, learning_rate=rate, random_state=0).fit(*NOISY)
-    np.testing.assert_array_equal(longer.predict_proba(NOISY[0]), told.predict_proba(NOISY[0]))
+    explicit = GradientBoostingClassifier(found.n_iter_, learning_rate=rate, random_state=0).fit(*NOISY)
+    np.testing.assert_array_equal(longer.predict_proba(NOISY[0]), explicit.predict_proba(NOISY[0]))
 
 
-def test_rows_to_validate_by_leave_nothing_to_find():
+def test_validation_rows_determine_the_rounds():
     X, y = NOISY
     given = GradientBoostingClassifier(random_state=0).fit(X[:200], y[:200], X_val=X[200:], y_val=y[200:])
     assert given.n_iter_ == given.validation_score_.argmax()
@@ -121,7 +121,7 @@ def test_rows_to_validate_by_leave_nothing_to_find():
     assert held_out.n_iter_ == held_out.validation_score_.argmax()
 
 
-def test_what_cannot_be_told_gets_the_usual_rounds():
+def test_the_usual_rounds_are_used_if_validation_is_impossible():
     assert GradientBoostingClassifier().fit([[1], [2], [3]], [0, 1, 0]).n_iter_ == USUAL_ROUNDS
     own = GradientBoostingRegressor(loss=lambda y, scores: (scores - y, np.ones_like(y)))
     assert own.fit(*make_regression(50, 3, random_state=0)).n_iter_ == USUAL_ROUNDS
@@ -130,12 +130,12 @@ def test_what_cannot_be_told_gets_the_usual_rounds():
 def test_warm_start_needs_a_number_of_rounds():
     X, y = NOISY
     warm = GradientBoostingClassifier(5, warm_start=True).fit(X, y)
-    with pytest.raises(ValueError, match="Set that to a number, not to 'auto'"):
+    with pytest.raises(ValueError, match="Set n_estimators to a number, not to 'auto'"):
         warm.set_params(n_estimators="auto").fit(X, y)
 
 
 @pytest.mark.parametrize(("n_rows", "n_folds"), [(12, 5), (900, 5), (1500, 4), (3000, 2), (20_000, 1)])
-def test_small_tables_validate_all_folds_and_large_ones_one(n_rows, n_folds):
+def test_small_tables_validate_all_folds_and_large_tables_one(n_rows, n_folds):
     y = (np.arange(n_rows) % 10 == 0).astype(np.int32)
     rows = TrainingRows(read(np.arange(n_rows, dtype=float)[:, np.newaxis]), y, None, None)
     parts = list(fold_rows(rows, np.arange(n_rows), 2, seed=0))

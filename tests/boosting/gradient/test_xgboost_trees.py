@@ -1,4 +1,4 @@
-"""The trees of XGBoost, split for split. benchmarks/xgboost_trees.py recorded them."""
+"""Test that trees equal those of XGBoost in every split. benchmarks/xgboost_trees.py recorded them."""
 
 import json
 from pathlib import Path
@@ -13,7 +13,7 @@ X = np.array([[np.nan if value is None else value for value in row] for row in R
 
 
 def assert_same(nodes, node, theirs, rows):
-    """The node splits its rows as XGBoost's does, or is a leaf of the same value."""
+    """Assert that a node splits its rows as XGBoost's node does, or is a leaf of the same value."""
     if not isinstance(theirs, list):
         assert nodes.left[node] < 0
         values = theirs["values"] if isinstance(theirs, dict) else [theirs]
@@ -31,7 +31,7 @@ def assert_same(nodes, node, theirs, rows):
 
 
 @pytest.mark.parametrize("case", RECORDED["cases"], ids=lambda case: f"{case['name']}-{case['weighted']}")
-def test_the_trees_are_those_of_xgboost(case):
+def test_the_trees_equal_those_of_xgboost(case):
     estimator = GradientBoostingClassifier if case["loss"] == "log_loss" else GradientBoostingRegressor
     booster = estimator(
         RECORDED["n_rounds"],
@@ -51,7 +51,7 @@ def test_the_trees_are_those_of_xgboost(case):
 @pytest.mark.parametrize(
     "case", RECORDED["many_classes"], ids=lambda case: f"{case['name']}-{case['weighted']}"
 )
-def test_a_tree_for_each_of_many_classes_is_that_of_xgboost(case):
+def test_the_trees_of_each_class_equal_those_of_xgboost(case):
     booster = GradientBoostingClassifier(
         RECORDED["n_rounds"],
         multi_strategy="one_output_per_tree",
@@ -70,7 +70,7 @@ def test_a_tree_for_each_of_many_classes_is_that_of_xgboost(case):
 
 
 @pytest.mark.parametrize("case", RECORDED["multi_output"], ids=lambda case: case["name"])
-def test_trees_of_many_outputs_are_those_of_xgboost(case):
+def test_multi_output_trees_equal_those_of_xgboost(case):
     target = np.outer(RECORDED["targets"]["squared_error"], RECORDED["outputs"])
 
     def squared_error(_, scores):

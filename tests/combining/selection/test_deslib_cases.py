@@ -1,4 +1,4 @@
-"""Dynamic selection against DESlib, as recorded by benchmarks/deslib_cases.py."""
+"""Test dynamic selection against results of DESlib, which benchmarks/deslib_cases.py has recorded."""
 
 import dataclasses
 import json
@@ -37,13 +37,13 @@ def case(request):
 
 
 @pytest.mark.parametrize("method", [name for name in METHODS if name not in DIFFERENT])
-def test_competence_is_that_of_deslib(case, method):
+def test_competences_agree_with_deslib(case, method):
     _, competence = fitted(case, method).selected(case["new_votes"], case["new_X"])
     np.testing.assert_allclose(competence, expected(case, method)["competence"], atol=2e-6)
 
 
 @pytest.mark.parametrize("method", [name for name in METHODS if name not in TIED + DIFFERENT])
-def test_the_members_and_classes_are_those_of_deslib(case, method):
+def test_selected_members_and_decisions_agree_with_deslib(case, method):
     rule = fitted(case, method)
     shares, _ = rule.selected(case["new_votes"], case["new_X"])
     np.testing.assert_array_equal(shares > 0, expected(case, method)["selected"] > 0)
@@ -52,7 +52,7 @@ def test_the_members_and_classes_are_those_of_deslib(case, method):
 
 
 @pytest.mark.parametrize("method", ["mcb", "a_priori", "a_posteriori"])
-def test_deslib_draws_one_of_the_members_that_decide_here(case, method):
+def test_deslib_draws_one_of_the_selected_members(case, method):
     shares, _ = fitted(case, method).selected(case["new_votes"], case["new_X"])
     drawn = expected(case, method)["selected"] > 0
     assert drawn.sum(axis=1).tolist() == [1] * len(drawn)
@@ -65,13 +65,13 @@ def test_des_knn_differs_from_deslib_only_in_ties(case):
     n_accurate = int(MOST_ACCURATE * accuracy.shape[1])
     ranked = -np.sort(-accuracy, axis=1)
     is_clear = ranked[:, n_accurate - 1] > ranked[:, n_accurate] + 1e-9
-    # All three of the accurate are taken, so diversity makes no ties.
+    # All three accurate members are selected, so there are no ties in diversity.
     assert (shares > 0).sum(axis=1).tolist() == [n_accurate] * len(shares)
     assert is_clear.sum() >= 5
     np.testing.assert_array_equal((shares > 0)[is_clear], expected(case, "des_knn")["selected"][is_clear] > 0)
 
 
-def test_des_knn_takes_the_diverse_of_the_accurate_as_deslib_does():
+def test_des_knn_selects_the_same_diverse_members_as_deslib():
     case = in_numbers(RECORDED["many_members"])
     rule = fitted(case, "des_knn")
     shares, accuracy = rule.selected(case["new_votes"], case["new_X"])
@@ -87,16 +87,16 @@ def test_des_knn_takes_the_diverse_of_the_accurate_as_deslib_does():
         accurate, next_one = order[:n_accurate], order[n_accurate]
         together = (wrong[:, None, neighbours] & wrong[None, :, neighbours]).sum(axis=2)
         np.fill_diagonal(together, 0)
-        faults = np.sort(together.sum(axis=1)[accurate])
+        errors = np.sort(together.sum(axis=1)[accurate])
         is_clear = accuracy[row, accurate[-1]] > accuracy[row, next_one] + 1e-9
-        if is_clear and faults[n_diverse - 1] < faults[n_diverse]:
+        if is_clear and errors[n_diverse - 1] < errors[n_diverse]:
             n_clear += 1
-            deslibs = np.flatnonzero(expected(case, "des_knn")["selected"][row])
-            assert np.flatnonzero(shares[row]).tolist() == deslibs.tolist()
+            of_deslib = np.flatnonzero(expected(case, "des_knn")["selected"][row])
+            assert np.flatnonzero(shares[row]).tolist() == of_deslib.tolist()
     assert n_clear >= 4
 
 
-def test_des_kl_differs_from_deslib_by_its_reversed_entropy_of_right_votes(case):
+def test_des_kl_differs_from_deslib_only_in_the_sign_of_the_entropy_of_correct_votes(case):
     rule = fitted(case, "des_kl")
     known = rule._known
     reversed_entropy = np.where(known.correct, 2 - known.source, known.source)

@@ -1,4 +1,4 @@
-"""Dynamic selection against a slow oracle that looks at one row and one member at a time."""
+"""Test dynamic selection against a reference implementation for one row and one member at a time."""
 
 import math
 
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import committee
 from committee.combining.selection import competence_data, dynamic_selection
 from committee.combining.selection.competence import METHODS, REGRESSION_METHODS, SURE, meta_features
-from committee.combining.selection.competence_data import Question, in_tenths
+from committee.combining.selection.competence_data import Query, in_tenths
 from committee.rules import DynamicRule, one_hot
 from committee.votes import vote_arrays as votes_module
 
@@ -39,7 +39,7 @@ def some_table(n_members=4, n_rows=50, n_classes=3, seed=0):
 
 
 def slow_competence(method, X, y, votes, weights, x, vote, n_neighbours, has_voted):
-    """The competence of each member on one row, straight from the table in the docstring of DynamicRule."""
+    """Compute the competence of each member on one row by the table in the docstring of DynamicRule."""
     n_members, n_rows, n_classes = votes.shape
     known = [row for row in range(n_rows) if weights[row] > 0]
     if method == "knop":
@@ -103,7 +103,7 @@ def slow_shares(method, competence, n_classes):
 @pytest.mark.parametrize("have_all_voted", [True, False])
 @pytest.mark.parametrize("is_weighted", [False, True])
 @pytest.mark.parametrize("method", SLOW)
-def test_a_slow_oracle_finds_the_same(method, is_weighted, have_all_voted):
+def test_selection_agrees_with_the_reference_implementation(method, is_weighted, have_all_voted):
     X, y, votes = some_table()
     has_voted = np.random.default_rng(3).random((4, 50)) < (1 if have_all_voted else 0.4)
     weights = np.random.default_rng(1).integers(0, 3, 50) if is_weighted else np.ones(50)
@@ -120,39 +120,39 @@ def test_a_slow_oracle_finds_the_same(method, is_weighted, have_all_voted):
         np.testing.assert_allclose(decision[row], shares[row] @ new_votes[:, row])
 
 
-def test_des_knn_takes_the_least_often_wrong_together_of_the_accurate():
-    # Five neighbours; members 0 to 3 are right on 4, 3, 3 and 1 of them.
+def test_des_knn_selects_accurate_members_with_few_common_errors():
+    # There are five neighbours. Members 0 to 3 are correct on 4, 3, 3 and 1 of them.
     right = np.array([[1, 1, 1, 1, 0], [1, 1, 1, 0, 0], [0, 1, 1, 0, 1], [0, 0, 0, 0, 1]])
     votes = one_hot(1 - right, 2)
     rule = DynamicRule(method="des_knn", n_neighbours=5).fit(votes, np.zeros(5, int), np.arange(5.0)[:, None])
     shares, accuracy = rule.selected(votes[:, :1], [[2.0]])
     np.testing.assert_allclose(accuracy, [[0.8, 0.6, 0.6, 0.2]])
-    # The better half is 0 and 1, and 30 % of 4 members are 2.
+    # The better half consists of members 0 and 1, and 30 % of 4 members are rounded up to 2.
     np.testing.assert_allclose(shares, [[0.5, 0.5, 0, 0]])
 
 
-def test_the_source_of_des_rrc_is_the_chance_of_a_random_classifier():
+def test_the_source_of_des_rrc_is_the_probability_that_a_randomised_classifier_is_correct():
     supports = np.array([[0.3, 0.6, 0.1]])
     source = competence_data.randomised_reference(supports[None], np.array([1]))
-    # The value that the authors' program prints for 20 points.
+    # The expected value is the output of the authors' program for 20 points.
     np.testing.assert_allclose(source, [[0.784953394056843]], atol=1e-7)
     drawn = np.random.default_rng(0).beta(3 * supports, 3 * (1 - supports), size=(100_000, 3))
     np.testing.assert_allclose(source, np.mean(drawn.argmax(axis=1) == 1), atol=0.005)
 
 
 @pytest.mark.parametrize("n_neighbours", [7, 26, 40])
-def test_meta_des_knows_the_share_of_all_neighbours_that_a_member_is_right_on(n_neighbours):
+def test_a_feature_of_meta_des_is_the_accuracy_on_all_neighbours(n_neighbours):
     X, y, votes = some_table(n_rows=60)
     votes[0] = one_hot(y, 3)
     rule = DynamicRule(method="meta_des", n_neighbours=n_neighbours).fit(votes, y, X)
     _, near = rule._nearest.find(rule.points_, n_neighbours)
-    question = Question(rule.labels_, rule.confidence_, near, np.empty((0, 0)), near[:, :5])
-    tenths = meta_features(rule._known, question).reshape(60, 4, -1)[:, :, 2 * n_neighbours]
+    query = Query(rule.labels_, rule.confidence_, near, np.empty((0, 0)), near[:, :5])
+    tenths = meta_features(rule._known, query).reshape(60, 4, -1)[:, :, 2 * n_neighbours]
     is_right = y[:, None] == votes.argmax(axis=2).T
     np.testing.assert_array_equal(tenths, in_tenths(is_right[near].mean(axis=1)))
 
 
-def test_meta_des_prefers_the_member_that_is_right():
+def test_meta_des_prefers_a_member_that_is_always_correct():
     X, y, votes = some_table(n_rows=120)
     votes[0] = 0.9 * one_hot(y, 3) + 0.1 / 3
     rule = DynamicRule(method="meta_des").fit(votes, y, X)
@@ -160,32 +160,32 @@ def test_meta_des_prefers_the_member_that_is_right():
     assert (competence.mean(axis=0)[0] > competence.mean(axis=0)[1:] + 0.2).all()
 
 
-def test_meta_des_learns_from_own_votes_alone():
+def test_meta_des_is_fitted_without_substitutes_for_votes():
     X, y, _ = some_table()
     has_voted = np.random.default_rng(1).random((4, 50)) < 0.5
     votes = one_hot(np.where(has_voted, y, (y + 1) % 3), 3)
     rule = DynamicRule(method="meta_des")
     assert rule.fit(votes, y, X).meta_intercept_ < 1
-    # Of what they have said themselves, all is right.
+    # All votes of the members themselves are correct.
     assert rule.fit(votes, y, X, has_voted=has_voted).meta_intercept_ == SURE
 
 
 @pytest.mark.parametrize("method", [name for name, method in METHODS.items() if not method.looks_at_votes])
-def test_members_are_judged_by_their_own_votes_whatever_stands_for_the_others(method):
+def test_substitutes_for_votes_have_no_effect(method):
     X, y, votes = some_table(n_members=8)
     has_voted = np.random.default_rng(1).random((8, 50)) < 0.4
     others = np.where(has_voted[:, :, None], votes, some_table(n_members=8, seed=1)[2])
     rules = [DynamicRule(method=method).fit(each, y, X, has_voted=has_voted) for each in (votes, others)]
     for one, other in zip(*(rule.selected(votes, X) for rule in rules), strict=True):
         np.testing.assert_array_equal(one, other)
-    as_they_are = DynamicRule(method=method).fit(votes, y, X).selected(votes, X)
-    assert np.abs(rules[0].selected(votes, X)[0] - as_they_are[0]).max() > 0.1
+    with_substitutes = DynamicRule(method=method).fit(votes, y, X).selected(votes, X)
+    assert np.abs(rules[0].selected(votes, X)[0] - with_substitutes[0]).max() > 0.1
 
 
 @every_method
-def test_a_whole_block_of_rows_of_weight_zero_is_not_there(method, monkeypatch):
+def test_a_block_with_only_rows_of_weight_zero_has_no_effect(method, monkeypatch):
     X, y, votes = some_table()
-    monkeypatch.setattr(votes_module, "BLOCK_SIZE", 120)  # ten rows
+    monkeypatch.setattr(votes_module, "BLOCK_SIZE", 120)  # Blocks have ten rows.
     weights = np.where(np.arange(50) < 20, 0, 1)
     weighted = DynamicRule(method=method).fit(votes, y, X, weights).combine(votes, X)
     there = DynamicRule(method=method).fit(votes[:, 20:], y[20:], X[20:]).combine(votes, X)
@@ -193,30 +193,30 @@ def test_a_whole_block_of_rows_of_weight_zero_is_not_there(method, monkeypatch):
 
 
 @every_method
-def test_a_rule_on_own_votes_comes_back_from_a_file(method, tmp_path):
+def test_a_rule_with_has_voted_can_be_saved_and_loaded(method, tmp_path):
     X, y, votes = some_table()
     has_voted = np.random.default_rng(1).random((4, 50)) < 0.4
     rule = DynamicRule(method=method).fit(votes, y, X, has_voted=has_voted)
     rule.save(tmp_path / "rule.committee")
-    back = committee.load(tmp_path / "rule.committee")
-    np.testing.assert_array_equal(back.combine(votes, X), rule.combine(votes, X))
+    loaded = committee.load(tmp_path / "rule.committee")
+    np.testing.assert_array_equal(loaded.combine(votes, X), rule.combine(votes, X))
 
 
 @every_method
-def test_all_have_voted_if_nothing_else_is_said(method):
+def test_all_members_have_voted_by_default(method):
     X, y, votes = some_table()
     rules = [DynamicRule(method=method).fit(votes, y, X, has_voted=each) for each in (None, np.ones((4, 50)))]
     np.testing.assert_array_equal(rules[0].combine(votes, X), rules[1].combine(votes, X))
 
 
 @pytest.mark.parametrize("method", [name for name in METHODS if name != "meta_des"])
-def test_a_perfect_member_is_as_competent_as_any(method):
+def test_a_perfect_member_has_the_highest_competence(method):
     X, y, votes = some_table()
     votes[2] = one_hot(y, 3)
     rule = DynamicRule(method=method).fit(votes, y, X)
     shares, competence = rule.selected(votes, X)
     np.testing.assert_allclose(competence[:, 2], competence.max(axis=1))
-    # Of equal members, these methods take the first.
+    # These methods select only the first of several equal members.
     assert method in ("ola", "lca", "des_knn") or (shares[:, 2] > 0).all()
 
 
@@ -230,7 +230,7 @@ def test_hard_voting_counts_classes(method):
 
 
 @every_method
-def test_a_row_gets_the_same_decision_alone_and_in_other_blocks(method, monkeypatch):
+def test_decisions_do_not_depend_on_blocks(method, monkeypatch):
     X, y, votes = some_table()
     rule = DynamicRule(method=method).fit(votes, y, X)
     together = rule.combine(votes, X)
@@ -250,7 +250,7 @@ def test_a_row_gets_the_same_decision_alone_and_in_other_blocks(method, monkeypa
     n_rows=st.integers(2, 20),
     n_classes=st.integers(2, 4),
 )
-def test_decisions_are_shares_whatever_the_order_of_the_rows(method, seed, n_members, n_rows, n_classes):
+def test_decisions_sum_to_one_and_do_not_depend_on_row_order(method, seed, n_members, n_rows, n_classes):
     X, y, votes = some_table(n_members, n_rows, n_classes, seed)
     rule = DynamicRule(method=method, n_neighbours=3).fit(votes, y, X)
     decision = rule.combine(votes, X)
@@ -262,7 +262,7 @@ def test_decisions_are_shares_whatever_the_order_of_the_rows(method, seed, n_mem
 
 
 @pytest.mark.parametrize("method", REGRESSION_METHODS)
-def test_in_regression_the_member_that_is_right_nearby_counts_most(method):
+def test_the_member_that_is_correct_nearby_decides_in_regression(method):
     X = np.linspace(-1, 1, 80)[:, None]
     y = 2 * X[:, 0]
     left, right = np.where(X[:, 0] < 0, y, y + 3), np.where(X[:, 0] > 0, y, y - 3)
@@ -275,7 +275,7 @@ def test_in_regression_the_member_that_is_right_nearby_counts_most(method):
     np.testing.assert_allclose(rule.combine(votes, X)[[5, 70], 0], y[[5, 70]])
 
 
-def test_local_errors_in_regression_are_means_over_neighbours():
+def test_competences_in_regression_are_negative_mean_squared_errors_on_neighbours():
     votes = np.array([[1.0, 2.0, 3.0], [0.0, 0.0, 0.0]])[:, :, None]
     X, y = [[0.0], [1.0], [9.0]], [1.0, 1.0, 1.0]
     rule = DynamicRule(method="knora_u", n_neighbours=2, scale=False).fit(
@@ -287,7 +287,7 @@ def test_local_errors_in_regression_are_means_over_neighbours():
 
 
 @pytest.mark.parametrize("method", REGRESSION_METHODS)
-def test_in_regression_all_decide_only_where_nobody_has_voted(method):
+def test_all_members_decide_in_regression_only_if_none_has_voted(method):
     X, y = [[0.0], [1.0], [8.0], [9.0]], [0.0, 1.0, 8.0, 9.0]
     votes = np.array([[0.1, 1.1, 8.1, 9.1], [0.0, 1.0, 8.0, 9.0]])[:, :, None]
     has_voted = [[True, True, False, False], [False, False, False, False]]
@@ -298,12 +298,12 @@ def test_in_regression_all_decide_only_where_nobody_has_voted(method):
 
 
 @pytest.mark.parametrize("method", sorted(set(METHODS) - set(REGRESSION_METHODS)))
-def test_methods_that_ask_for_classes_refuse_a_regression(method):
-    with pytest.raises(ValueError, match=r"For regression there are ola, a_priori, knora_u, des_p, knop\."):
+def test_methods_for_classes_refuse_regression(method):
+    with pytest.raises(ValueError, match=r"Use one of ola, a_priori, knora_u, des_p, knop\."):
         DynamicRule(method=method).fit([[[1.0]]], [1.0], [[0.0]])
 
 
-def test_knop_needs_no_rows():
+def test_knop_does_not_need_rows():
     _, y, votes = some_table()
     assert DynamicRule(method="knop").fit(votes, y).combine(votes).shape == (50, 3)
 
@@ -317,26 +317,26 @@ def test_knop_needs_no_rows():
         (np.zeros(50), "X must be a matrix of numbers"),
     ],
 )
-def test_rows_that_are_no_points_are_refused(X, message):
+def test_invalid_rows_are_refused(X, message):
     _, y, votes = some_table()
     with pytest.raises(ValueError, match=message) as caught:
         DynamicRule().fit(votes, y, X)
     assert "\n" not in str(caught.value)
 
 
-def test_other_columns_than_at_fit_are_refused():
+def test_other_columns_than_in_the_fit_are_refused():
     X, y, votes = some_table()
-    with pytest.raises(ValueError, match="fitted on 2 columns and gets 1"):
+    with pytest.raises(ValueError, match=r"fitted on 2 columns\. Got 1"):
         DynamicRule().fit(votes, y, X).combine(votes, X[:, :1])
 
 
-def test_meta_des_on_one_row_says_what_it_needs():
+def test_meta_des_refuses_a_single_row():
     X, y, votes = some_table()
     with pytest.raises(ValueError, match=r"needs 2 rows\. Got 1\."):
         DynamicRule(method="meta_des").fit(votes[:, :1], y[:1], X[:1])
 
 
-def test_rows_without_votes_of_anybody_are_no_lesson_for_meta_des(monkeypatch):
+def test_meta_des_is_fitted_without_rows_that_no_member_has_voted_on(monkeypatch):
     X, y, votes = some_table()
     has_voted = np.repeat([[True, False]], 25, axis=1).repeat(4, axis=0)
     rule = DynamicRule(method="meta_des")
@@ -344,11 +344,11 @@ def test_rows_without_votes_of_anybody_are_no_lesson_for_meta_des(monkeypatch):
     monkeypatch.setattr(dynamic_selection, "BLOCK_SIZE", 1)
     apart = rule.fit(votes, y, X, has_voted=has_voted).meta_coefficients_
     np.testing.assert_allclose(apart, together)
-    with pytest.raises(ValueError, match=r"learns from own votes. Got has_voted without any."):
+    with pytest.raises(ValueError, match=r"needs votes of members. Got has_voted without any."):
         rule.fit(votes, y, X, has_voted=np.zeros((4, 50)))
 
 
-def test_scaling_takes_the_units_out_of_distances():
+def test_decisions_with_scaling_do_not_depend_on_units():
     X, y, votes = some_table()
     in_other_units = X * [1000, 0.001] + 5
     plain = DynamicRule().fit(votes, y, X).combine(votes, X)

@@ -1,4 +1,4 @@
-"""Greedy selection against a slow oracle, and what bags, starts and stops do."""
+"""Test greedy selection against a reference implementation, and its parameters."""
 
 import numpy as np
 import pytest
@@ -38,7 +38,7 @@ def slow_selection(metric, votes, y, weights, n_start, n_steps):
     best = list(chosen), slow_loss(metric, y, votes[chosen].mean(axis=0), weights)
     for _ in range(n_steps):
         losses = [slow_loss(metric, y, votes[[*chosen, m]].mean(axis=0), weights) for m in range(len(votes))]
-        # A difference of rounding is a tie, which the first wins.
+        # Losses that differ only by rounding are tied, and the first member wins.
         chosen.append(next(m for m in range(len(votes)) if losses[m] <= min(losses) + 1e-12))
         if min(losses) < best[1] - 1e-12:
             best = list(chosen), min(losses)
@@ -48,7 +48,7 @@ def slow_selection(metric, votes, y, weights, n_start, n_steps):
 @pytest.mark.parametrize("is_weighted", [False, True])
 @pytest.mark.parametrize("n_start", [1, 3])
 @pytest.mark.parametrize("metric", CLASS_METRICS)
-def test_a_slow_oracle_selects_the_same(metric, n_start, is_weighted):
+def test_selection_agrees_with_the_reference_implementation(metric, n_start, is_weighted):
     votes, y = some_votes()
     weights = (
         np.random.default_rng(1).integers(0, 4, len(y)).astype(float) if is_weighted else np.ones(len(y))
@@ -62,7 +62,7 @@ def test_a_slow_oracle_selects_the_same(metric, n_start, is_weighted):
     np.testing.assert_allclose(rule.combine(votes), votes[chosen].mean(axis=0))
 
 
-def test_a_slow_oracle_selects_the_same_for_regression():
+def test_selection_agrees_with_the_reference_implementation_in_regression():
     rng = np.random.default_rng(0)
     y = 100 + rng.normal(size=30)
     votes = y[None, :, None] + rng.normal(size=(5, 30, 1))
@@ -73,7 +73,7 @@ def test_a_slow_oracle_selects_the_same_for_regression():
 
 
 @pytest.mark.parametrize("metric", CLASS_METRICS)
-def test_a_function_selects_as_the_fast_loss_of_its_name(metric):
+def test_a_function_selects_the_same_members_as_the_fast_loss(metric):
     votes, y = some_votes()
     named = GreedyRule(scoring=metric, n_steps=6).fit(votes, y)
     by_function = GreedyRule(scoring=lambda *given: -slow_loss(metric, *given), n_steps=6).fit(votes, y)
@@ -96,7 +96,7 @@ def test_a_scorer_of_scikit_learn_is_negated(scorer, metric, is_weighted):
     np.testing.assert_allclose(np.diff(by_scorer), np.diff(by_name))
 
 
-def test_a_scorer_of_regression_is_negated():
+def test_a_negative_loss_for_regression_is_maximised():
     votes = np.array([[[1.0], [2.0]], [[1.5], [2.5]]])
     assert BestMemberRule(scoring="neg_mean_absolute_error").fit(votes, [1.5, 2.5]).best_ == 1
 
@@ -125,13 +125,13 @@ def test_the_loss_is_never_above_that_of_the_best_member(seed, metric, n_members
     np.testing.assert_allclose(rule.weights_.sum(), 1)
 
 
-def test_rows_on_which_one_vote_changes_nothing_are_not_looked_at():
+def test_errors_are_exact_although_most_rows_are_skipped():
     votes, y = some_votes(n_rows=200)
-    bench = greedy_selection.ErrorBench(votes, y, np.ones(200))
+    ensemble = greedy_selection.ErrorEnsemble(votes, y, np.ones(200))
     for member in (0, 1, 2, 3, 4, 0, 2):
-        decisions = [(bench.total + vote).argmax(axis=1) for vote in votes]
-        np.testing.assert_allclose(bench.losses(), [np.mean(labels != y) for labels in decisions])
-        bench.seat(member)
+        decisions = [(ensemble.total + vote).argmax(axis=1) for vote in votes]
+        np.testing.assert_allclose(ensemble.losses(), [np.mean(labels != y) for labels in decisions])
+        ensemble.add(member)
 
 
 def test_patience_stops_early():
@@ -146,7 +146,7 @@ def test_patience_stops_early():
     assert len(calls) == 5 * (1 + 3)
 
 
-def test_bags_see_a_share_of_the_members_and_are_averaged():
+def test_bags_contain_half_of_the_members_and_their_weights_are_averaged():
     votes, y = some_votes(n_members=6)
     rule = GreedyRule(n_bags=7, random_state=0).fit(votes, y)
     assert len(rule.chosen_) == 7
@@ -159,7 +159,7 @@ def test_bags_see_a_share_of_the_members_and_are_averaged():
 
 @pytest.mark.parametrize("rule", [GreedyRule, BestMemberRule])
 @pytest.mark.parametrize("metric", [*CLASS_METRICS, "f1_macro"])
-def test_votes_that_are_no_numbers_are_refused_for_every_metric(rule, metric):
+def test_votes_of_nan_are_refused_for_every_metric(rule, metric):
     votes, y = some_votes()
     votes[1, 2, 0] = np.nan
     with pytest.raises(ValueError, match=r"votes must be finite\. Got nan of member 1 for row 2"):
@@ -167,7 +167,7 @@ def test_votes_that_are_no_numbers_are_refused_for_every_metric(rule, metric):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.int64, bool])
-def test_crisp_votes_of_any_dtype_are_counted_alike(dtype):
+def test_the_dtype_of_crisp_votes_has_no_effect(dtype):
     votes, y = some_votes()
     crisp = one_hot(votes.argmax(axis=2), 3)
     expected = GreedyRule(scoring="accuracy").fit(crisp, y)
@@ -190,7 +190,7 @@ def test_crisp_votes_of_any_dtype_are_counted_alike(dtype):
         (BestMemberRule(scoring="best"), "There is no metric 'best' for classification"),
     ],
 )
-def test_what_cannot_be_is_refused_in_one_line(rule, message):
+def test_invalid_parameters_are_refused_in_one_line(rule, message):
     votes, y = some_votes()
     with pytest.raises(ValueError, match=message) as caught:
         rule.fit(votes, y)
@@ -199,7 +199,7 @@ def test_what_cannot_be_is_refused_in_one_line(rule, message):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("metric", ["accuracy", "balanced_accuracy"])
-def test_the_loss_is_that_of_the_rules_own_decision_where_ties_abound(metric, dtype):
+def test_the_loss_is_that_of_the_decision_even_with_many_ties(metric, dtype):
     for seed in range(20):
         rng = np.random.default_rng(seed)
         y = rng.integers(0, 2, 60)
@@ -211,18 +211,18 @@ def test_the_loss_is_that_of_the_rules_own_decision_where_ties_abound(metric, dt
 
 
 def partial_votes():
-    """A member that is right on its own rows, beside one that is right on seven rows in ten."""
+    """Return a member that is correct wherever it has voted, and one that is correct on 70 % of all rows."""
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 200)
     has_voted = np.ones((2, 200), dtype=bool)
     has_voted[0, :100] = False
     votes = 0.1 + 0.8 * one_hot([y, np.where(rng.random(200) < 0.7, y, 1 - y)], 2)
-    votes[0, :100] = votes[0, :100, ::-1]  # what stands for its votes is wrong
+    votes[0, :100] = votes[0, :100, ::-1]  # The substitutes for its votes are wrong.
     return votes, y, has_voted
 
 
 @pytest.mark.parametrize("metric", [*CLASS_METRICS, "f1", "roc_auc"])
-def test_members_are_judged_by_the_rows_that_they_have_voted_on(metric):
+def test_members_are_scored_on_the_rows_that_they_have_voted_on(metric):
     votes, y, has_voted = partial_votes()
     losses = BestMemberRule(scoring=metric).fit(votes, y, has_voted=has_voted).losses_
     for member, rows in enumerate(has_voted):
@@ -232,7 +232,7 @@ def test_members_are_judged_by_the_rows_that_they_have_voted_on(metric):
 
 
 @pytest.mark.parametrize("metric", CLASS_METRICS)
-def test_a_mean_is_judged_by_those_who_have_voted_on_a_row(metric):
+def test_the_mean_on_a_row_uses_the_members_that_have_voted_on_it(metric):
     votes, y = some_votes()
     rng = np.random.default_rng(1)
     has_voted = rng.random(votes.shape[:2]) < 0.4
@@ -242,25 +242,25 @@ def test_a_mean_is_judged_by_those_who_have_voted_on_a_row(metric):
     rows = own.any(axis=0)[:, 0]
     mean = (votes[chosen] * own).sum(axis=0)[rows] / own.sum(axis=0)[rows]
     assert rule.losses_[0] == pytest.approx(slow_loss(metric, y[rows], mean, np.ones(rows.sum())))
-    everybody = np.ones(votes.shape[:2], dtype=bool)
+    all_voted = np.ones(votes.shape[:2], dtype=bool)
     whole = GreedyRule(scoring=metric).fit(votes, y)
-    assert np.allclose(GreedyRule(scoring=metric).fit(votes, y, has_voted=everybody).weights_, whole.weights_)
+    assert np.allclose(GreedyRule(scoring=metric).fit(votes, y, has_voted=all_voted).weights_, whole.weights_)
 
 
-def test_a_member_without_votes_is_taken_to_be_as_bad_as_the_worst():
+def test_a_member_without_votes_gets_the_highest_loss():
     votes, y, has_voted = partial_votes()
     has_voted[0] = False
     rule = BestMemberRule().fit(votes, y, has_voted=has_voted)
     assert rule.losses_[0] == rule.losses_[1]
-    with pytest.raises(ValueError, match="No member can be judged by the rows that it has voted on"):
+    with pytest.raises(ValueError, match="The metric has no value for any member on the rows"):
         BestMemberRule().fit(votes, y, has_voted=np.zeros((2, 200), dtype=bool))
 
 
 @pytest.mark.parametrize("metric", ["neg_log_loss", "neg_brier_score"])
-def test_votes_that_do_not_sum_to_one_are_judged_as_shares(metric):
+def test_votes_are_rescaled_to_sum_to_one_before_they_are_scored(metric):
     votes, y = some_votes()
-    loud = np.full((1, votes.shape[1], 3), 10 / 3)
-    rule = GreedyRule(scoring=metric).fit(np.concatenate([loud, votes]), y)
+    large = np.full((1, votes.shape[1], 3), 10 / 3)
+    rule = GreedyRule(scoring=metric).fit(np.concatenate([large, votes]), y)
     assert rule.weights_[0] == 0
     assert rule.losses_[0] == pytest.approx(GreedyRule(scoring=metric).fit(votes, y).losses_[0])
     best = BestMemberRule(scoring=metric).fit(10 * votes, y)

@@ -1,4 +1,4 @@
-"""The search for neighbours against scikit-learn's, and against all distances where there are ties."""
+"""Test the search for neighbours against scikit-learn, and against all distances if there are ties."""
 
 import pickle
 
@@ -14,7 +14,7 @@ from committee.rules import DynamicRule
 
 
 def some_points(n_points, n_columns, seed):
-    """Points along a few directions, with a little of all others."""
+    """Draw points with a large variance along a few directions and a small one along all others."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=(n_points, 3)) @ rng.normal(size=(3, n_columns)) + 0.3 * rng.normal(
         size=(n_points, n_columns)
@@ -22,7 +22,7 @@ def some_points(n_points, n_columns, seed):
 
 
 def by_all_distances(known, asked, n_neighbours):
-    """The nearest by distance, then by row."""
+    """Return the rows of the nearest points, sorted by distance and then by row."""
     squares = np.square(asked[:, None, :] - known[None, :, :]).sum(axis=2)
     rows = np.lexsort((np.broadcast_to(np.arange(len(known)), squares.shape), squares), axis=1)
     return rows[:, :n_neighbours]
@@ -30,7 +30,7 @@ def by_all_distances(known, asked, n_neighbours):
 
 @pytest.mark.parametrize("n_columns", [1, 2, 7, 8, 9, 30, 600])
 @pytest.mark.parametrize("n_known", [9, 16, 500])
-def test_neighbours_are_those_of_scikit_learn(n_columns, n_known):
+def test_neighbours_agree_with_scikit_learn(n_columns, n_known):
     known, asked = some_points(n_known, n_columns, 1), some_points(80, n_columns, 2)
     expected = NearestNeighbors(n_neighbors=7, algorithm="brute").fit(known).kneighbors(asked)
     distances, rows = Nearest(known).find(asked, 7)
@@ -38,7 +38,7 @@ def test_neighbours_are_those_of_scikit_learn(n_columns, n_known):
     np.testing.assert_allclose(distances, expected[0], rtol=1e-6)
 
 
-def test_neighbours_among_the_others_are_those_of_scikit_learn():
+def test_neighbours_of_known_points_agree_with_scikit_learn():
     known = some_points(300, 5, 3)
     expected = NearestNeighbors(n_neighbors=4).fit(known).kneighbors(return_distance=False)
     np.testing.assert_array_equal(Nearest(known).find_others(4)[1], expected)
@@ -67,19 +67,19 @@ def test_a_point_is_not_its_own_neighbour_even_among_equal_points():
 
 
 @pytest.mark.parametrize("unit", [1e-100, 1e-30, 1e30, 1e100])
-def test_units_change_no_neighbour(unit):
+def test_neighbours_do_not_depend_on_the_unit(unit):
     known, asked = some_points(200, 4, 4), some_points(30, 4, 5)
     plain = Nearest(known).find(asked, 3)[1]
     np.testing.assert_array_equal(Nearest(known * unit).find(asked * unit, 3)[1], plain)
 
 
-def test_a_far_away_origin_hides_no_difference():
+def test_a_large_offset_does_not_change_neighbours():
     known, asked = some_points(200, 4, 4), some_points(30, 4, 5)
     known, asked = known + 2.0**30, asked + 2.0**30
     np.testing.assert_array_equal(Nearest(known).find(asked, 3)[1], by_all_distances(known, asked, 3))
 
 
-def test_threads_change_nothing(monkeypatch):
+def test_the_number_of_threads_does_not_change_neighbours(monkeypatch):
     known, asked = some_points(2000, 6, 6), some_points(1500, 6, 7)
     expected = Nearest(known).find(asked, 5)
     for count in (1, 2, 5):

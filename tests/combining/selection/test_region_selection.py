@@ -1,4 +1,4 @@
-"""Selection by region: the best member of each region decides there."""
+"""Test selection by region, in which the best member of each region decides."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ PARTITIONS = ("clusters", "tree")
 
 
 def two_halves(n_rows=80, seed=0):
-    """The first member is right on the left, the second on the right."""
+    """Return two members. The first is correct if the first column is negative, and the second otherwise."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n_rows, 2)) + np.where(np.arange(n_rows) % 2, 4, -4)[:, None] * [1, 0]
     y = rng.integers(0, 2, n_rows)
@@ -32,7 +32,7 @@ def slow_loss(metric, y, vote, weights):
 
 
 @pytest.mark.parametrize("partition", PARTITIONS)
-def test_each_half_is_left_to_its_member(partition):
+def test_the_correct_member_decides_in_each_half(partition):
     X, y, votes = two_halves()
     rule = RegionRule(partition=partition, n_regions=2, random_state=0).fit(votes, y, X)
     np.testing.assert_array_equal(rule.combine(votes, X).argmax(axis=1), y)
@@ -42,7 +42,7 @@ def test_each_half_is_left_to_its_member(partition):
 
 @pytest.mark.parametrize("metric", ["neg_log_loss", "accuracy", "neg_brier_score"])
 @pytest.mark.parametrize("partition", PARTITIONS)
-def test_losses_by_region_are_those_of_its_rows(partition, metric):
+def test_the_losses_of_a_region_are_those_of_its_rows(partition, metric):
     X, y, votes = two_halves()
     weights = np.random.default_rng(1).integers(0, 3, len(y))
     rule = RegionRule(partition=partition, scoring=metric, n_regions=4, random_state=0)
@@ -57,7 +57,7 @@ def test_losses_by_region_are_those_of_its_rows(partition, metric):
             assert rule.members_[region] == rule.losses_[region].argmin()
 
 
-def test_the_tree_puts_rows_where_scikit_learn_does():
+def test_the_tree_finds_the_same_leaves_as_scikit_learn():
     rng = np.random.default_rng(0)
     points, losses = rng.normal(size=(200, 3)), rng.normal(size=(200, 2))
     tree = DecisionTreeRegressor(max_leaf_nodes=9, random_state=0).fit(points, losses)
@@ -68,7 +68,7 @@ def test_the_tree_puts_rows_where_scikit_learn_does():
     np.testing.assert_array_equal(found.region(points), np.searchsorted(np.unique(leaves), leaves))
 
 
-def test_a_small_region_is_left_to_the_best_of_all():
+def test_the_best_member_on_all_rows_decides_in_a_small_region():
     X, y, votes = two_halves()
     X[0] = [100.0, 100.0]
     votes = np.concatenate([votes, np.full((1, 80, 2), 0.5)])
@@ -86,13 +86,13 @@ def test_a_row_of_weight_two_counts_twice_in_a_region(partition):
     assert rule.n_rows_.tolist() == [16, 16] and sorted(rule.members_) == [0, 1]
 
 
-def test_regions_are_not_known_before_a_fit():
+def test_regions_need_a_fit():
     with pytest.raises(NotFittedError, match="This RegionRule is not fitted yet"):
         RegionRule().region([[1.0]])
 
 
 @pytest.mark.parametrize("partition", PARTITIONS)
-def test_regression(partition):
+def test_regression_is_supported(partition):
     X = np.linspace(-1, 1, 60)[:, None]
     y = X[:, 0]
     votes = np.array([np.where(y < 0, y, y + 1), np.where(y < 0, y + 1, y)])[:, :, None]
@@ -101,7 +101,7 @@ def test_regression(partition):
 
 
 @pytest.mark.parametrize("partition", PARTITIONS)
-def test_fewer_distinct_rows_than_regions(partition):
+def test_there_are_at_most_as_many_regions_as_distinct_rows(partition):
     _, y, votes = two_halves()
     rule = RegionRule(partition=partition, random_state=0).fit(votes, y, np.zeros((80, 2)))
     assert rule.members_.shape == (1,)
@@ -118,10 +118,14 @@ def test_fewer_distinct_rows_than_regions(partition):
             np.zeros((80, 1)),
             "The metric 'neg_mean_squared_error' is for regression",
         ),
-        (RegionRule(scoring="roc_auc"), np.zeros((80, 1)), "scoring='roc_auc' does not judge row by row"),
+        (
+            RegionRule(scoring="roc_auc"),
+            np.zeros((80, 1)),
+            "scoring='roc_auc' is not based on losses of rows",
+        ),
     ],
 )
-def test_what_cannot_be_is_refused_in_one_line(rule, X, message):
+def test_invalid_parameters_and_rows_are_refused_in_one_line(rule, X, message):
     _, y, votes = two_halves()
     with pytest.raises(ValueError, match=message) as caught:
         rule.fit(votes, y, X)
@@ -129,11 +133,11 @@ def test_what_cannot_be_is_refused_in_one_line(rule, X, message):
 
 
 @pytest.mark.parametrize("partition", ["clusters", "tree"])
-def test_a_region_is_left_to_who_is_best_on_the_rows_that_it_has_voted_on(partition):
+def test_members_are_compared_on_the_rows_of_a_region_that_they_have_voted_on(partition):
     X = np.repeat([[-1.0], [1.0]], 20, axis=0)
     y = np.tile([0, 1], 20)
     votes = np.array([0.05 + 0.9 * one_hot(y, 2), 0.2 + 0.6 * one_hot(y, 2)])
-    votes[0, ::2] = votes[0, ::2, ::-1]  # not its own votes
+    votes[0, ::2] = votes[0, ::2, ::-1]  # These are substitutes.
     has_voted = np.ones((2, 40), dtype=bool)
     has_voted[0, ::2] = False
     has_voted[0, :20] = False

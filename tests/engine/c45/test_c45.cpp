@@ -265,7 +265,7 @@ void test_collapse_cuts_what_saves_no_error() {
     tree.first_branch = {0, 0, 0};
     tree.branch = {1, 2};
     tree.distribution = {8, 2, 5, 0, 3, 2};
-    check(find_fault(tree).empty(), "a tree");
+    check(find_error(tree).empty(), "a tree");
     c45::collapse(tree);
     check(c45::pack(tree).n_nodes() == 1, "two errors with and without the split");
     tree.column[0] = 0;
@@ -377,7 +377,7 @@ void test_row_order_changes_no_bit() {
             const C45Tree second = grow_c45(b.columns(), b.y, 3, b.weights, settings);
             check(first.n_leaves() > 5, "the tree is not trivial");
             check(is_same(first, second), "same bits");
-            check(find_fault(first).empty(), "a valid tree");
+            check(find_error(first).empty(), "a valid tree");
         }
     }
 }
@@ -444,11 +444,11 @@ void test_depth_is_bounded() {
 void test_arrays_that_are_not_a_tree_are_found() {
     const Made made = make_table(300, 0, 1, false);
     const C45Tree tree = grow_c45(made.columns(), made.y, 3, made.weights, {});
-    check(find_fault(tree).empty(), "a tree");
+    check(find_error(tree).empty(), "a tree");
     const auto is_refused = [&](auto change) {
         C45Tree broken = tree;
         change(broken);
-        check(!find_fault(broken).empty(), "the fault is found");
+        check(!find_error(broken).empty(), "the error is found");
     };
     is_refused([](C45Tree& t) { t.n_classes = 0; });
     is_refused([](C45Tree& t) { t.n_classes = 2; });

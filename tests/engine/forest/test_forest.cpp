@@ -98,14 +98,14 @@ void every_tree_votes_for_the_rows_outside_its_bag() {
 void the_curve_ends_at_the_error_of_the_sums() {
     const Problem problem;
     const Grown grown = grow(problem, some_trees(30));
-    double errors = 0, judged = 0;
+    double errors = 0, counted = 0;
     for (std::size_t i = 0; i < 400; ++i) {
         if (grown.out_of_bag.counts[i] == 0) continue;
         const double* sums = grown.out_of_bag.sums.data() + 3 * i;
         errors += std::max_element(sums, sums + 3) - sums == problem.classes.labels[i] ? 0 : 1;
-        ++judged;
+        ++counted;
     }
-    check(std::abs(grown.out_of_bag.curve.back() - errors / judged) < 1e-9);
+    check(std::abs(grown.out_of_bag.curve.back() - errors / counted) < 1e-9);
 }
 
 void without_a_drawing_no_row_is_outside() {
@@ -216,7 +216,7 @@ void weight_two_equals_two_rows() {
 void the_order_of_the_rows_changes_no_estimate() {
     constexpr std::size_t n_rows = 300;
     std::vector<double> x = random_numbers(n_rows, 1), z = random_numbers(n_rows, 2), y = random_numbers(n_rows, 3);
-    const auto judged = [&] {
+    const auto grow_and_measure = [&] {
         const SmallTable small({x, z});
         const Table table = small.bin();
         const Target target = fixed_target(y, {}, n_rows, false);
@@ -226,9 +226,9 @@ void the_order_of_the_rows_changes_no_estimate() {
         parameters.drawing = bootstrap.drawing;
         return grow_forest(table, target, {}, parameters, {}, 1, {});
     };
-    const Grown before = judged();
+    const Grown before = grow_and_measure();
     for (std::vector<double>* each : {&x, &z, &y}) std::ranges::rotate(*each, each->begin() + 100);
-    const Grown after = judged();
+    const Grown after = grow_and_measure();
     check(before.out_of_bag.curve == after.out_of_bag.curve);
     check(before.out_of_bag_importances == after.out_of_bag_importances);
 }

@@ -108,7 +108,7 @@ bool is_refused(Damage damage) {
     return false;
 }
 
-void faults_are_refused() {
+void bad_leaf_rows_are_refused() {
     check(!is_refused([](Problem&) {}));
     check(is_refused([](Problem& p) { p.grown.leaf_rows.pop_back(); }), "one list too few");
     check(is_refused([](Problem& p) { p.grown.leaf_rows[0].offsets.pop_back(); }), "one offset too few");
@@ -129,6 +129,6 @@ int main() {
     quantiles_follow_the_definition();
     any_number_of_threads_gives_the_same_quantiles();
     the_median_needs_half_of_the_weight();
-    faults_are_refused();
+    bad_leaf_rows_are_refused();
     return report();
 }

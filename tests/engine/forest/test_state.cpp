@@ -89,12 +89,12 @@ void a_booster_survives_a_round_trip() {
     check(decisions(bare, small_table()) == decisions(without_trees(booster), small_table()), "a model without trees");
 }
 
-void every_fault_of_a_booster_is_refused() {
+void damaged_boosters_are_refused() {
     const ForestArrays good = to_arrays(some_booster());
     check(!is_refused(good));
     const double nan = std::numeric_limits<double>::quiet_NaN();
-    using Fault = std::function<void(ForestArrays&)>;
-    const std::vector<std::pair<const char*, Fault>> faults{
+    using Damage = std::function<void(ForestArrays&)>;
+    const std::vector<std::pair<const char*, Damage>> damages{
         {"no scores", [](auto& a) { a.n_scores = 0; }},
         {"too many scores", [](auto& a) { a.n_scores = a.n_outputs = std::uint64_t{1} << 63; }},
         {"outputs that do not fit", [](auto& a) { a.n_outputs = 3; }},
@@ -112,9 +112,9 @@ void every_fault_of_a_booster_is_refused() {
         {"scores that overflow", [](auto& a) { a.values[0] = a.start[0] = 1e308; }},
         {"scores that overflow after scaling", [](auto& a) { a.scale = 1e308; }},
     };
-    for (const auto& [name, fault] : faults) {
+    for (const auto& [name, damage] : damages) {
         ForestArrays bad = good;
-        fault(bad);
+        damage(bad);
         check(is_refused(bad), name);
     }
     ForestArrays votes = good;
@@ -137,7 +137,7 @@ void mixed_records_are_refused() {
     check(refused);
 }
 
-void every_fault_is_refused() {
+void damaged_forests_are_refused() {
     const ForestArrays good = to_arrays(some_forest(true));
     check(!is_refused(good));
     const double nan = std::numeric_limits<double>::quiet_NaN();
@@ -150,8 +150,8 @@ void every_fault_is_refused() {
     check(category < good.node_offsets[1] && number < good.node_offsets[1], "the first tree has both kinds");
     const std::uint32_t set = address_of(good.nodes[category]);
 
-    using Fault = std::function<void(ForestArrays&)>;
-    const std::vector<std::pair<const char*, Fault>> faults{
+    using Damage = std::function<void(ForestArrays&)>;
+    const std::vector<std::pair<const char*, Damage>> damages{
         {"no outputs", [](auto& a) { a.n_outputs = 0; }},
         {"other number of outputs", [](auto& a) { a.n_outputs = 2; }},
         {"too many outputs", [](auto& a) { a.n_outputs = std::uint64_t{1} << 63; }},
@@ -198,9 +198,9 @@ void every_fault_is_refused() {
         {"columns of other lengths", [](auto& a) { a.columns.lowest.pop_back(); }},
         {"no columns", [](auto& a) { a.columns.n_bins.clear(); }},
     };
-    for (const auto& [name, fault] : faults) {
+    for (const auto& [name, damage] : damages) {
         ForestArrays bad = good;
-        fault(bad);
+        damage(bad);
         check(is_refused(bad), name);
     }
 }
@@ -293,9 +293,9 @@ int main() {
     a_forest_survives_a_round_trip();
     a_stump_and_a_leaf_survive_a_round_trip();
     a_booster_survives_a_round_trip();
-    every_fault_of_a_booster_is_refused();
+    damaged_boosters_are_refused();
     mixed_records_are_refused();
-    every_fault_is_refused();
+    damaged_forests_are_refused();
     two_parents_of_a_node_are_refused();
     damaged_forests_that_are_accepted_can_predict();
     return report();

@@ -210,7 +210,7 @@ void test_trees_return_the_rows_outside_their_bags() {
     const Diagonal table;
     RotationForestParameters parameters = small();
     check(grow(table, parameters).outside.empty(), "only on request");
-    parameters.bootstrap = parameters.tells_outside = true;
+    parameters.bootstrap = parameters.returns_outside = true;
     parameters.n_draws = table.labels.size();
     const auto outside = grow(table, parameters).outside;
     check(outside.size() == 3 * table.labels.size(), "one element per tree and row");
@@ -240,7 +240,7 @@ bool is_refused(const RotationForestArrays& arrays) {
     return false;
 }
 
-void test_arrays_survive_a_round_trip_and_faults_are_refused() {
+void test_arrays_survive_a_round_trip_and_damaged_arrays_are_refused() {
     const RotationForestArrays sound = to_arrays(grow(Diagonal(), small()).forest);
     const auto again = to_arrays(from_arrays(sound));
     check(again.thresholds == sound.thresholds && again.coefficients == sound.coefficients, "round trip");
@@ -291,6 +291,6 @@ int main() {
     test_threads_and_time_change_no_tree();
     test_trees_return_the_rows_outside_their_bags();
     test_a_stop_ends_it();
-    test_arrays_survive_a_round_trip_and_faults_are_refused();
+    test_arrays_survive_a_round_trip_and_damaged_arrays_are_refused();
     return report();
 }

@@ -73,7 +73,7 @@ void rows_of_weight_zero_do_not_affect_bins_but_get_codes() {
     const std::vector<std::uint32_t> weights{1, 0, 1};
     const Table table = small.bin(weights);
     check(table.binning->columns[0].n_bins == 2);
-    check(codes_of(table, 0) == std::vector<int>{1, 1, 2}, "2 is no higher than the cut between 1 and 3");
+    check(codes_of(table, 0) == std::vector<int>{1, 1, 2}, "2 does not exceed the cut between 1 and 3");
 }
 
 void adjacent_doubles_get_different_bins() {

@@ -48,7 +48,7 @@ void test_numbers_far_from_zero_are_sorted() {
     check_sorted(drawn(1000, 1e12, 1), "equal leading bits");
     std::vector<double> numbers = drawn(1000, 1e12, 1e-3);
     numbers[500] = -1;
-    check_sorted(numbers, "all but one differ only in their last bits");
+    check_sorted(numbers, "all numbers except one differ only in their last bits");
 }
 
 void test_infinities_and_zeros_are_sorted() {

@@ -32,13 +32,13 @@ for line in sys.stdin:
     os.waitpid(pid, 0)
     print("ended", flush=True)
 """
-# Long enough that kills occur in all states of a cell.
+# This is long enough for kills to occur in all states of a cell.
 SECONDS_OF_SLOW_CELLS = 0.05
 
 
 @contextmanager
 def forks():
-    """Start a process that forks the studies."""
+    """Start a process that runs each study in a fork."""
     command = [sys.executable, "-c", FORKS, PLACE, str(SECONDS_OF_SLOW_CELLS)]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
@@ -56,7 +56,7 @@ def is_running(pid):
 
 
 def run_and_kill(server, folder, n_cells, seconds):
-    """Run a study and kill it some time after it has finished `n_cells`. Return False if it ends before."""
+    """Run a study and kill it shortly after `n_cells` cells have ended. Return False if it ends before."""
     server.stdin.write(f"{folder}\n")
     server.stdin.flush()
     pid = int(server.stdout.readline())
@@ -85,7 +85,7 @@ def n_done(folder):
 
 
 def seconds_of_cells(folder):
-    """Return the times of all ended cells. They change if a cell runs again."""
+    """Return the times of all ended cells. The times change if a cell runs again."""
     study = main_study(folder, SECONDS_OF_SLOW_CELLS)
     rows = study.store.query("SELECT learner, table_name, resample, fit_seconds, predict_seconds FROM cells")
     study.close()
@@ -98,7 +98,7 @@ def check_killed(folder, n_kills, seed):
     Returns
     -------
     int
-        The number of kills; the study may have ended before.
+        The number of kills, which is less than `n_kills` if the study has ended before.
     """
     rng = random.Random(seed)
     done, n_killed = {}, 0

@@ -1,4 +1,4 @@
-"""Test that a study gives the same cells on every runner, loses nothing and repeats nothing."""
+"""Test that studies resume, merge and compare, and that results do not depend on the runner."""
 
 import sqlite3
 
@@ -34,7 +34,7 @@ def small_study(folder=None, **given):
     return Study(**(settings | given), folder=folder)
 
 
-def test_every_cell_is_run_and_scored():
+def test_all_cells_are_run_and_scored():
     found = small_study().run().results("pandas")
     assert len(found) == 3 * 2 * 2 * 5
     assert set(found["scoring"]) == set(USUAL["classification"])
@@ -42,7 +42,7 @@ def test_every_cell_is_run_and_scored():
 
 
 @pytest.mark.parametrize("runner", ["threads", "processes"])
-def test_every_runner_gives_the_same_store(runner):
+def test_the_store_does_not_depend_on_the_runner(runner):
     assert content(small_study().run(runner=runner, n_jobs=2)) == content(small_study().run())
 
 
@@ -51,7 +51,7 @@ def test_a_cell_in_a_separate_process_gives_the_same_votes():
     assert content(limited) == content(small_study().run())
 
 
-def test_scores_are_those_of_the_stored_votes():
+def test_scores_are_computed_from_the_stored_votes():
     study = small_study().run()
     votes, honest, is_test = study.votes("tree", "three", 1)
     y = small_tables()["three"][1]
@@ -62,7 +62,7 @@ def test_scores_are_those_of_the_stored_votes():
         assert scores[metric] == pytest.approx(score(y[is_test], votes, scoring=metric), rel=1e-6)
 
 
-def test_votes_are_those_of_a_fit_on_the_training_rows():
+def test_votes_come_from_a_fit_on_the_training_rows():
     X, y = small_tables()["two"]
     votes, _, is_test = small_study().run().votes("tree", "two", 0)
     model = DecisionTreeClassifier(max_depth=3).fit(X[~is_test], y[~is_test])
@@ -79,7 +79,7 @@ def test_a_second_run_runs_no_cell(tmp_path):
     assert content(small_study(tmp_path)) == before
 
 
-def test_learners_tables_and_resamples_are_added_later(tmp_path):
+def test_learners_tables_and_resamples_can_be_added_later(tmp_path):
     tables = small_tables()
     small_study(tmp_path, learners=["tree"], tables={"two": tables["two"]}, resamples=1).run()
     small_study(tmp_path, learners=["tree", "bayes"], tables=tables, resamples=2).run()
@@ -119,7 +119,7 @@ def test_an_interrupted_study_keeps_finished_cells_and_resumes(tmp_path):
     assert content(study.run()) == content(small_study().run())
 
 
-def test_a_failure_is_stored_with_its_traceback_and_other_cells_run():
+def test_a_failure_is_stored_with_its_traceback_and_does_not_stop_other_cells():
     study = small_study(learners=small_learners() | {"failing": Failing()}).run()
     failures = study.failures("polars")
     assert failures["error"].unique().to_list() == ["ValueError: I cannot learn this."]
@@ -140,7 +140,7 @@ def test_retry_failed_runs_failed_cells_again(tmp_path):
 
 
 @pytest.mark.parametrize("runner", ["serial", "threads"])
-def test_a_cell_that_takes_too_long_is_ended_and_the_next_runs(runner, tmp_path):
+def test_a_cell_that_exceeds_its_time_limit_is_ended_and_the_next_one_runs(runner, tmp_path):
     slow = small_study(tmp_path, learners={"slow": Slow(1000.0)}, resamples=1, cv=None, time_limit=0.1)
     slow.run(runner=runner)
     assert slow.failures("pandas")["error"].str.contains("took longer than 0.1 s").tolist() == [True] * 2
@@ -150,14 +150,14 @@ def test_a_cell_that_takes_too_long_is_ended_and_the_next_runs(runner, tmp_path)
     assert {cell.learner for cell in quick.run(runner=runner).store.finished()} == {"tree"}
 
 
-def test_a_cell_that_takes_too_much_memory_fails_and_the_next_runs():
+def test_a_cell_that_exceeds_its_memory_limit_fails_and_the_next_one_runs():
     learners = {"hungry": Hungry(), "tree": small_learners()["tree"]}
     study = small_study(learners=learners, resamples=1, cv=None, memory_limit=2**28).run()
     assert "takes more than 268 MB of memory" in study.failures("pandas")["error"][0]
     assert {cell.learner for cell in study.store.finished()} == {"tree"}
 
 
-def test_a_rule_is_added_without_training():
+def test_a_rule_can_be_added_without_training():
     study = small_study().run()
     study.add_rule("cawpe", ["stump", "tree", "forest"]).add_rule("mean", ["stump", "tree"], name="mean")
     assert study.compare("accuracy").learners == (*small_learners(), "cawpe(stump+tree+forest)", "mean")
@@ -170,7 +170,7 @@ def test_a_rule_is_added_without_training():
     np.testing.assert_allclose(study.votes("cawpe(stump+tree+forest)", "two", 1)[0], expected, atol=1e-6)
 
 
-def test_the_time_of_a_rule_that_learns_includes_the_folds_of_its_members():
+def test_the_fit_time_of_a_rule_that_needs_a_fit_includes_the_folds_of_its_members():
     study = small_study().run()
     study.store.query("UPDATE cells SET fit_seconds = 100, predict_seconds = 10, seconds = 500")
     study.add_rule("cawpe", ["stump", "tree"]).add_rule("mean", ["stump", "tree"])
@@ -179,7 +179,7 @@ def test_the_time_of_a_rule_that_learns_includes_the_folds_of_its_members():
     assert seconds["mean(stump+tree)"] == (200, 20, 1000)
 
 
-def test_a_rule_of_the_user_is_not_changed_and_draws_the_same_each_time():
+def test_add_rule_is_reproducible_and_does_not_change_the_rule():
     rule = rules.StackingRule(RandomForestClassifier(n_estimators=3))
     studies = [small_study().run().add_rule(rule, ["stump", "tree"], name="stacked") for _ in range(2)]
     assert not hasattr(rule, "n_members_")
@@ -187,7 +187,7 @@ def test_a_rule_of_the_user_is_not_changed_and_draws_the_same_each_time():
     assert studies[0].merge(studies[1]) == 0
 
 
-def test_a_metric_is_added_without_training():
+def test_a_metric_can_be_added_without_training():
     study = small_study(scoring=["accuracy"]).run()
     assert set(study.results("pandas")["scoring"]) == {"accuracy"}
     assert study.compare("neg_log_loss").metric == "log loss"
@@ -228,7 +228,7 @@ def test_scores_of_functions_are_in_the_results():
     assert set(found["scoring"]) == {"accuracy", "share_of_first"}
 
 
-def test_a_metric_that_fails_loses_no_cell():
+def test_a_failing_metric_does_not_lose_cells():
     def failing(y, decision, weights):
         raise ZeroDivisionError("I cannot.")
 
@@ -302,7 +302,7 @@ def test_a_new_failure_replaces_a_failure():
         ({"scoring": ["acuracy"]}, "There is no metric 'acuracy'"),
     ],
 )
-def test_a_study_that_cannot_be_made_leaves_no_folder(tmp_path, given, message):
+def test_a_study_with_invalid_parameters_creates_no_folder(tmp_path, given, message):
     with pytest.raises(ValueError, match=message):
         small_study(tmp_path / "new", **given)
     assert not (tmp_path / "new").exists()
@@ -316,7 +316,7 @@ def test_a_study_that_cannot_be_made_leaves_no_folder(tmp_path, given, message):
         ({"test_size": 0.3}, "has test_size=0.5, and this one 0.3. Use another folder"),
     ],
 )
-def test_a_folder_holds_only_one_study(tmp_path, given, message):
+def test_resuming_a_study_with_different_settings_raises_an_error(tmp_path, given, message):
     small_study(tmp_path).close()
     with pytest.raises(ValueError, match=message):
         small_study(tmp_path, **given)
@@ -330,11 +330,11 @@ def test_a_study_of_both_tasks_runs_each_learner_on_the_tables_of_its_task():
     regression = study.compare("neg_root_mean_squared_error")
     assert regression.tables == ("diabetes",) and regression.learners == ("tree",)
     assert study.compare("accuracy").learners == ("tree", "c45")
-    with pytest.raises(ValueError, match="Name a metric"):
+    with pytest.raises(ValueError, match="Pass scoring, the name of a metric"):
         study.compare()
 
 
-def test_regression_scores_are_compared_in_standard_deviations_of_y():
+def test_regression_scores_are_divided_by_the_standard_deviation_of_y():
     X = np.random.default_rng(0).normal(size=(60, 3))
     y = X[:, 0] + 0.5 * X[:, 1]
     learners = {"stump": DecisionStumpRegressor(), "tree": DecisionTreeRegressor(max_depth=4)}
@@ -357,7 +357,7 @@ def test_regression_scores_are_compared_in_standard_deviations_of_y():
     assert study.compare("r2").measure == "R2"
 
 
-def test_compare_without_finished_cells_raises():
+def test_compare_without_finished_cells_raises_an_error():
     with pytest.raises(ValueError, match="There is nothing to compare by 'accuracy': no cell of a table"):
         small_study().compare("accuracy")
 
@@ -369,14 +369,14 @@ def test_a_resumed_study_may_have_metrics_for_its_earlier_tables(tmp_path):
     assert list(study.store.tables()) == ["diabetes", "two", "three"]
 
 
-def test_tables_that_a_learner_has_not_finished_are_left_out_with_the_reason():
+def test_tables_that_a_learner_has_not_finished_are_left_out_with_a_reason():
     study = small_study().run()
     study.store.query("UPDATE cells SET error = 'E: e' WHERE learner = 'tree' AND table_name = 'two'")
     compared = study.compare("accuracy")
     assert compared.tables == ("three",) and compared.left_out == {"two": "not finished by tree"}
 
 
-def test_resampled_t_is_over_the_resamples_of_each_table():
+def test_resampled_t_tests_the_resamples_of_each_table():
     compared = small_study(resamples=3).run().compare("neg_log_loss")
     found = compared.resampled_t("stump", "tree")
     assert set(found) == {"two", "three"} and found["two"].n_resamples == 3
@@ -389,7 +389,7 @@ def test_results_are_a_frame_of_the_requested_library(backend, kind):
     assert isinstance(small_study().run().results(backend), kind)
 
 
-def test_frames_with_categories_and_missing_values_are_tables_too():
+def test_tables_may_be_frames_with_categories_and_missing_values():
     rng = np.random.default_rng(0)
     frame = pl.DataFrame({"size": rng.normal(size=60), "colour": ["red", None, "blue"] * 20})
     y = np.where(frame["size"].to_numpy() > 0, "yes", "no")
@@ -405,7 +405,7 @@ def test_a_resample_tests_on_half_of_each_class_and_trains_on_every_class(resamp
     assert not np.array_equal(*masks)
 
 
-def test_every_learner_of_the_registry_can_be_made_for_its_tasks():
+def test_every_named_learner_can_be_made_for_its_tasks():
     X, y = load_iris(return_X_y=True)
     heavy = {"auto", "catboost", "lightgbm", "xgboost"}
     for name in known_learners().keys() - heavy:
@@ -437,7 +437,7 @@ def test_every_learner_of_the_registry_can_be_made_for_its_tasks():
         ({"scoring": ["acuracy"]}, "There is no metric 'acuracy'"),
         (
             {"scoring": ["accuracy", "r2"]},
-            "no table that 'r2' is for. Leave it out, or take one of accuracy",
+            "No table suits the metric 'r2'. Remove it, or use one of accuracy",
         ),
         ({"scoring": ["error"]}, "'error' is now 'accuracy'"),
         ({"scoring": [lambda *_: 0.0, lambda *_: 1.0]}, "Two metrics are named '<lambda>'"),
@@ -448,13 +448,13 @@ def test_every_learner_of_the_registry_can_be_made_for_its_tasks():
         ({"memory_limit": "a"}, "memory_limit must be"),
     ],
 )
-def test_bad_input_raises_an_error_of_one_line_before_any_work(given, message):
+def test_invalid_input_raises_an_error_of_one_line_before_any_work(given, message):
     with pytest.raises(ValueError, match=message) as raised:
         small_study(**given)
     assert "\n" not in str(raised.value)
 
 
-def test_add_rule_raises_for_a_rule_or_members_that_do_not_suit():
+def test_add_rule_raises_an_error_for_an_unsuitable_rule_or_unknown_members():
     study = small_study(cv=None).run()
     for rule, message in (("cawpe", "its cv is None"), ("dynamic", "looks at the rows")):
         with pytest.raises(ValueError, match=message):
@@ -466,12 +466,12 @@ def test_add_rule_raises_for_a_rule_or_members_that_do_not_suit():
 
 
 @pytest.mark.parametrize("learners", [[], ["tree", "tree"]])
-def test_compare_raises_without_learners_or_with_repeated_ones(learners):
+def test_compare_raises_an_error_for_no_learners_or_repeated_learners(learners):
     with pytest.raises(ValueError, match="learners must be names without repetition, or None"):
         small_study(cv=None).run().compare("accuracy", learners=learners)
 
 
-def test_opening_a_folder_or_file_that_is_not_a_study_raises(tmp_path):
+def test_opening_a_folder_or_file_that_is_not_a_study_raises_an_error(tmp_path):
     with pytest.raises(FileNotFoundError, match="no study in the folder"):
         Study.open(tmp_path)
     (tmp_path / "study.sqlite").write_bytes(b"something else" * 100)
@@ -479,7 +479,7 @@ def test_opening_a_folder_or_file_that_is_not_a_study_raises(tmp_path):
         Study.open(tmp_path)
 
 
-def test_a_store_of_a_newer_version_raises(tmp_path):
+def test_a_store_of_a_newer_version_raises_an_error(tmp_path):
     small_study(tmp_path).close()
     with sqlite3.connect(tmp_path / "study.sqlite") as connection:
         connection.execute("UPDATE facts SET value = '99' WHERE name = 'version'")
@@ -497,6 +497,6 @@ def test_a_full_disk_raises_an_error_and_loses_nothing(tmp_path):
     assert content(study) == before
 
 
-def test_a_learner_that_is_neither_classifier_nor_regressor_raises():
+def test_a_learner_that_is_neither_classifier_nor_regressor_raises_an_error():
     with pytest.raises(ValueError, match="neither a classifier nor a regressor"):
         learners_of([("axes", PCA())])

@@ -1,4 +1,4 @@
-"""What bagging refuses, and what it says then; failing members; Ctrl-C."""
+"""Errors of bagging, failing members, and interrupted fits."""
 
 import re
 
@@ -54,26 +54,26 @@ Y = np.array([0, 1, 2] * 4)
         ({"class_weight": {7: 2}}, "class_weight has the labels"),
         (
             {"class_weight": "balanced", "sampling": "stratified"},
-            "class_weight says how often classes are drawn, and so does sampling='stratified'",
+            "class_weight and sampling='stratified' both set how often classes are drawn",
         ),
         ({"estimator": DecisionTreeClassifier(max_depth=0)}, "max_depth must be an integer >= 1 or None"),
         ({"estimator": DecisionTreeClassifier(categorical_features=[0])}, "of the ensemble, not of its"),
         ({"runner": "cluster"}, 'runner must be "serial", "threads", "processes" or a Runner'),
     ],
 )
-def test_bad_parameters_are_told_in_one_line(parameters, message):
+def test_bad_parameters_are_refused_in_one_line(parameters, message):
     with pytest.raises(ValueError, match=message) as raised:
         BaggingClassifier(**parameters).fit(X, Y)
     assert "\n" not in str(raised.value)
 
 
-def test_groups_of_the_wrong_length_are_told():
+def test_groups_of_the_wrong_length_are_refused():
     with pytest.raises(ValueError, match=r"groups must have one value for each of the 12 rows. Got \(3,\)."):
         BaggingClassifier().fit(X, Y, groups=[1, 2, 3])
 
 
 @pytest.mark.parametrize("missing", [np.nan, None])
-def test_groups_that_are_missing_are_told(missing):
+def test_missing_groups_are_refused(missing):
     with pytest.raises(ValueError, match=r"groups has missing values. Give every row a group"):
         BaggingClassifier().fit(X, Y, groups=[missing, *range(11)])
 
@@ -86,13 +86,13 @@ def test_a_member_that_cannot_vote_is_named():
         bagging.predict([[1.0]])
 
 
-def test_a_rule_of_classes_cannot_decide_on_numbers():
+def test_a_rule_for_classification_is_refused_in_regression():
     with pytest.raises(ValueError, match="NaiveBayesRule is a rule for classification"):
         BaggingRegressor(rule="naive_bayes").fit(X, Y.astype(float))
 
 
 @pytest.mark.parametrize("arguments", [{"bootstrap": False}, {"groups": np.arange(12) // 2}], ids=str)
-def test_weights_that_no_member_takes_are_told_of(arguments):
+def test_weights_are_refused_if_members_take_none(arguments):
     groups = arguments.pop("groups", None)
     near = KNeighborsClassifier(1)
     for member in (near, make_pipeline(StandardScaler(), near), GridSearchCV(near, {"n_neighbors": [1]})):
@@ -104,7 +104,7 @@ def test_weights_that_no_member_takes_are_told_of(arguments):
 
 
 @pytest.mark.parametrize("routes", [True, False])
-def test_weights_that_the_last_step_takes_reach_it(routes):
+def test_weights_reach_the_last_step_of_a_pipeline(routes):
     weights = np.linspace(0.5, 3, 12)
     bagging = BaggingClassifier(make_pipeline(StandardScaler(), GaussianNB()), 2, bootstrap=False)
     with config_context(enable_metadata_routing=routes):
@@ -115,19 +115,19 @@ def test_weights_that_the_last_step_takes_reach_it(routes):
 
 
 @pytest.mark.parametrize("runner", ["serial", "threads", "processes"])
-def test_a_member_that_fails_is_named_with_its_index_and_the_cause(runner):
+def test_the_error_of_a_member_has_its_index_and_the_cause(runner):
     bagging = BaggingClassifier(Failing(), 8, bootstrap=True, runner=runner, n_jobs=None, random_state=0)
     with pytest.raises(RuntimeError) as raised:
         bagging.fit(X, Y)
-    # What it was doing in its process is in a note.
-    told = r"Member \d, Failing, cannot be fitted\. RuntimeError: out of luck"
-    assert re.fullmatch(told, str(raised.value))
+    # The traceback of its process is in a note.
+    message = r"Member \d, Failing, cannot be fitted\. RuntimeError: out of luck"
+    assert re.fullmatch(message, str(raised.value))
     assert isinstance(raised.value.__cause__, RuntimeError)
     assert not hasattr(bagging, "rule_")
 
 
 class Refusing(GaussianNB):
-    """Refuses to learn fewer than three classes."""
+    """A member that refuses fewer than three classes."""
 
     def fit(self, X, y):
         if len(np.unique(y)) < 3:
@@ -135,14 +135,14 @@ class Refusing(GaussianNB):
         return super().fit(X, y)
 
 
-def test_a_bag_that_lacks_a_class_is_told_of_with_the_way_out():
+def test_the_error_for_a_bag_without_all_classes_has_advice():
     bagging = BaggingClassifier(Refusing(), 10, max_samples=5, random_state=0)
-    with pytest.raises(ValueError, match="Its bag lacks a class: set a larger max_samples, or sampling"):
+    with pytest.raises(ValueError, match="Its bag does not contain all classes: set a larger max_samples"):
         bagging.fit(X, Y)
     assert bagging.set_params(sampling="stratified").fit(X, Y).predict(X).shape == (12,)
 
 
-def test_a_bag_of_one_class_votes_for_it_even_if_the_member_refuses_that(tmp_path):
+def test_a_constant_replaces_a_member_that_refuses_one_class(tmp_path):
     y = np.array(["often"] * 11 + ["once"])
     bagging = BaggingClassifier(LogisticRegression(), 10, random_state=0).fit(X, y)
     seen = [np.unique(y[rows]) for rows in bagging.estimators_samples_]
@@ -154,13 +154,13 @@ def test_a_bag_of_one_class_votes_for_it_even_if_the_member_refuses_that(tmp_pat
 
 
 def test_a_row_of_each_class_is_enough():
-    # Naive Bayes votes with NaN after a bag of one row alone.
+    # Naive Bayes votes with NaN if it is fitted on a single row.
     bagging = BaggingClassifier(GaussianNB(), 20, random_state=0).fit([[0.0], [1.0], [2.0]], ["a", "b", "c"])
     assert min(len(np.unique(rows)) for rows in bagging.estimators_samples_) == 1
     np.testing.assert_allclose(bagging.predict_proba([[0.0], [5.0]]).sum(axis=1), 1)
 
 
-def test_a_binned_table_is_for_members_of_the_engine():
+def test_a_binned_table_is_only_for_members_that_the_engine_grows():
     with pytest.raises(TypeError, match="and GaussianNB learns from values"):
         BaggingClassifier(GaussianNB()).fit(bin_table(X), Y)
     with pytest.raises(ValueError, match="the votes on its rows need the values"):
@@ -171,19 +171,19 @@ def test_a_binned_table_is_for_members_of_the_engine():
     ("change", "arguments", "message"),
     [
         ({"n_estimators": 2}, (X, Y), "n_estimators=2 must be larger or equal to the 3 members"),
-        ({"estimator": GaussianNB()}, (X, Y), "goes on with members of the same kind"),
-        ({}, (X[:9], Y[:9]), "X has 9 rows, and the members of the fit before saw 12"),
-        ({}, (X, Y % 2), "goes on with the classes of the fit before"),
-        ({"oob_score": True}, (X, Y), "were not judged out of bag"),
-        ({"keep_votes": True}, (X, Y), "The votes of the fit before were not kept"),
-        ({"max_samples": 0.5}, (X, Y), "goes on with the bags of the fit before"),
-        ({"bootstrap": False}, (X, Y), "goes on with the bags of the fit before"),
-        ({"sampling": "stratified"}, (X, Y), "goes on with the bags of the fit before"),
-        ({}, (X, Y, np.arange(12)), "goes on with the bags of the fit before"),
-        ({}, (X[::-1], Y[::-1]), "goes on with the bags of the fit before"),
+        ({"estimator": GaussianNB()}, (X, Y), "needs members of the same kind"),
+        ({}, (X[:9], Y[:9]), "X has 9 rows, and the previous fit had 12"),
+        ({}, (X, Y % 2), "needs the classes of the previous fit"),
+        ({"oob_score": True}, (X, Y), "computed no out-of-bag votes"),
+        ({"keep_votes": True}, (X, Y), "The votes of the previous fit were not kept"),
+        ({"max_samples": 0.5}, (X, Y), "needs the bags of the previous fit"),
+        ({"bootstrap": False}, (X, Y), "needs the bags of the previous fit"),
+        ({"sampling": "stratified"}, (X, Y), "needs the bags of the previous fit"),
+        ({}, (X, Y, np.arange(12)), "needs the bags of the previous fit"),
+        ({}, (X[::-1], Y[::-1]), "needs the bags of the previous fit"),
     ],
 )
-def test_a_warm_start_that_cannot_go_on_is_told(change, arguments, message):
+def test_a_fit_that_cannot_be_resumed_is_refused(change, arguments, message):
     bagging = BaggingClassifier(n_estimators=3, warm_start=True, random_state=0).fit(X, Y)
     bagging.set_params(**{"n_estimators": 5, **change})
     with pytest.raises(ValueError, match=message):
@@ -192,21 +192,21 @@ def test_a_warm_start_that_cannot_go_on_is_told(change, arguments, message):
 
 
 @pytest.mark.parametrize("rules", [("mean", "majority"), ("majority", "mean"), ("majority", "median")])
-def test_votes_judged_by_the_majority_are_not_added_to_others(rules):
+def test_counts_of_a_majority_are_not_added_to_means_of_votes(rules):
     bagging = BaggingClassifier(
         n_estimators=3, oob_score=True, warm_start=True, keep_votes=True, rule=rules[0]
     )
     bagging.fit(X, Y).set_params(n_estimators=5, rule=rules[1])
-    with pytest.raises(ValueError, match="judged by another rule"):
+    with pytest.raises(ValueError, match="counts out-of-bag votes by majority"):
         bagging.fit(X, Y)
     assert len(bagging.oob_curve_) == 3
 
 
-def test_what_was_not_kept_is_told():
+def test_values_that_were_not_kept_are_reported():
     bagging = RandomSubspaceClassifier(n_estimators=3).fit(X, Y)
     with pytest.raises(AttributeError, match="only after a fit with oob_score=True"):
         bagging.oob_decision_function_  # noqa: B018
-    with pytest.raises(AttributeError, match="kept only by a fit with keep_votes=True"):
+    with pytest.raises(AttributeError, match="Only a fit with keep_votes=True stores the votes"):
         bagging.oob_votes_  # noqa: B018
     with pytest.raises(ValueError, match="learns from out-of-bag votes, and none were kept"):
         bagging.recombine("stacking")
@@ -217,15 +217,15 @@ def test_what_was_not_kept_is_told():
         BaggingClassifier(LinearSVC(), 3).fit(X, Y).recombine("product")
 
 
-def test_members_that_see_all_rows_are_told_of():
+def test_bags_of_all_rows_are_reported():
     bagging = BaggingClassifier(n_estimators=1, oob_score=True, random_state=0)
-    with pytest.warns(UserWarning, match="Every member has seen every row"):
+    with pytest.warns(UserWarning, match="Every bag contains every row"):
         bagging.fit([[1.0]], [0])
     assert np.isnan(bagging.oob_score_)
 
 
 class Interrupting(GaussianNB):
-    """Is interrupted when it is fitted for the fourth time."""
+    """A member whose fourth fit is interrupted."""
 
     n_fits = 0
 
@@ -237,7 +237,7 @@ class Interrupting(GaussianNB):
 
 
 @pytest.mark.parametrize("warm_start", [True, False])
-def test_an_interrupted_fit_keeps_whole_members_or_changes_nothing(warm_start):
+def test_an_interrupted_fit_keeps_complete_members_or_changes_nothing(warm_start):
     Interrupting.n_fits = 0
     settings = {"oob_score": True, "sampling": "stratified", "random_state": 0, "runner": "serial"}
     bagging = BaggingClassifier(Interrupting(), 6, warm_start=warm_start, **settings)

@@ -1,4 +1,4 @@
-"""C4.5 trees as members of a bagging: the engine grows them in one call, as it would grow each alone."""
+"""C4.5 trees as members of bagging: the engine grows them in one call, equal to single trees."""
 
 import pickle
 
@@ -13,17 +13,17 @@ from committee.table import bin_table
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(240, 6))
 Y = np.digitize(X[:, 0] + X[:, 1] * X[:, 2] + 0.5 * RNG.normal(size=240), [-0.5, 0.7])
-HOLES = np.where(RNG.random(X.shape) < 0.15, np.nan, X)
+MISSING = np.where(RNG.random(X.shape) < 0.15, np.nan, X)
 WEIGHTS = RNG.random(240) * (RNG.random(240) > 0.1)
 GROUPS = np.repeat(np.arange(48), 5)
 
 
 class ByRunner(C45Classifier):
-    """A tree that the engine does not know as one of its own, so that the runner fits it."""
+    """A tree that a runner fits, because the engine does not grow subclasses."""
 
 
 def check_same(made, expected, table):
-    """The two have the same trees, to the last bit, and so the same decisions."""
+    """Check that two baggings have the same trees, bit by bit, and so the same decisions."""
     assert isinstance(made._members, _engine.C45Forest)
     assert isinstance(expected._members, list)
     for own, alone in zip(made.estimators_, expected.estimators_, strict=True):
@@ -49,10 +49,10 @@ OPTIONS = {
 }
 
 
-@pytest.mark.parametrize("table", [X, HOLES], ids=["whole", "missing values"])
+@pytest.mark.parametrize("table", [X, MISSING], ids=["whole", "missing values"])
 @pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["", "weights"])
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
-def test_the_engine_grows_what_the_runner_fits(options, weights, table):
+def test_the_engine_and_the_runner_make_the_same_trees(options, weights, table):
     options = {"n_estimators": 4, "random_state": 0} | options
     made = BaggingClassifier(C45Classifier(), **options).fit(table, Y, weights)
     check_same(made, BaggingClassifier(ByRunner(), **options).fit(table, Y, weights), table)
@@ -74,30 +74,30 @@ def test_groups_stay_together():
 
 @pytest.mark.parametrize("class_weight", ["balanced", {0: 3.0, 2: 0.5}], ids=str)
 @pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["", "weights"])
-def test_a_member_weighs_the_classes_of_its_own_bag(class_weight, weights):
+def test_the_class_weight_of_a_member_applies_to_its_bag(class_weight, weights):
     options = {"n_estimators": 3, "bootstrap": weights is None, "random_state": 0}
     member, alone = C45Classifier(class_weight=class_weight), ByRunner(class_weight=class_weight)
     made = BaggingClassifier(member, **options).fit(X, Y, weights)
     expected = BaggingClassifier(alone, **options).fit(X, Y, weights)
-    # There, a row that was drawn twice is there twice, and rounding differs.
+    # The runner passes a row that was drawn twice two times, so rounding differs.
     np.testing.assert_allclose(made.predict_proba(X), expected.predict_proba(X), rtol=1e-9)
 
 
 def test_subspaces_and_out_of_bag_decisions():
-    made = RandomSubspaceClassifier(C45Classifier(), 5, random_state=0).fit(HOLES, Y)
-    expected = RandomSubspaceClassifier(ByRunner(), 5, random_state=0).fit(HOLES, Y)
-    check_same(made, expected, HOLES)
+    made = RandomSubspaceClassifier(C45Classifier(), 5, random_state=0).fit(MISSING, Y)
+    expected = RandomSubspaceClassifier(ByRunner(), 5, random_state=0).fit(MISSING, Y)
+    check_same(made, expected, MISSING)
     assert made.estimators_[0].n_features_in_ == 3
     options = {"oob_score": True, "keep_votes": True, "random_state": 0}
-    made = BaggingClassifier(C45Classifier(), 6, **options).fit(HOLES, Y, WEIGHTS)
-    expected = BaggingClassifier(ByRunner(), 6, **options).fit(HOLES, Y, WEIGHTS)
+    made = BaggingClassifier(C45Classifier(), 6, **options).fit(MISSING, Y, WEIGHTS)
+    expected = BaggingClassifier(ByRunner(), 6, **options).fit(MISSING, Y, WEIGHTS)
     np.testing.assert_allclose(made.oob_decision_function_, expected.oob_decision_function_, atol=1e-7)
     np.testing.assert_allclose(made.oob_votes_, expected.oob_votes_)
     np.testing.assert_allclose(made.oob_curve_, expected.oob_curve_)
     assert made.oob_score_ == pytest.approx(expected.oob_score_)
 
 
-def test_all_rows_and_columns_are_the_tree_itself():
+def test_a_bag_of_all_rows_and_columns_gives_the_single_tree():
     frame, _ = mixed_frame(120)
     y = np.arange(120) % 3
     made = BaggingClassifier(C45Classifier(), 2, bootstrap=False).fit(frame, y)
@@ -107,25 +107,25 @@ def test_all_rows_and_columns_are_the_tree_itself():
 
 
 @pytest.mark.parametrize("pruning", ["pessimistic", "reduced_error"])
-def test_any_number_of_threads_gives_the_same_bits(pruning):
+def test_the_number_of_threads_does_not_change_the_trees(pruning):
     options = {"oob_score": True, "random_state": 0}
     member = C45Classifier(pruning=pruning)
     first, *others = (
-        BaggingClassifier(member, 7, n_jobs=n_jobs, **options).fit(HOLES, Y) for n_jobs in (1, 2, 3)
+        BaggingClassifier(member, 7, n_jobs=n_jobs, **options).fit(MISSING, Y) for n_jobs in (1, 2, 3)
     )
     for other in others:
-        np.testing.assert_array_equal(other.predict_proba(HOLES), first.predict_proba(HOLES))
+        np.testing.assert_array_equal(other.predict_proba(MISSING), first.predict_proba(MISSING))
         np.testing.assert_array_equal(other.oob_decision_function_, first.oob_decision_function_)
 
 
-def test_row_order_changes_no_bag_and_no_tree():
+def test_row_order_does_not_change_bags_or_trees():
     order = np.random.default_rng(1).permutation(len(X))
-    made = BaggingClassifier(C45Classifier(), 5, random_state=0).fit(HOLES, Y)
-    again = BaggingClassifier(C45Classifier(), 5, random_state=0).fit(HOLES[order], Y[order])
-    np.testing.assert_array_equal(made.predict_proba(HOLES), again.predict_proba(HOLES))
+    made = BaggingClassifier(C45Classifier(), 5, random_state=0).fit(MISSING, Y)
+    again = BaggingClassifier(C45Classifier(), 5, random_state=0).fit(MISSING[order], Y[order])
+    np.testing.assert_array_equal(made.predict_proba(MISSING), again.predict_proba(MISSING))
 
 
-def test_a_warm_start_goes_on_as_if_it_had_never_stopped():
+def test_a_warm_start_gives_the_same_members_as_one_fit():
     options = {"oob_score": True, "random_state": 0}
     whole = BaggingClassifier(C45Classifier(), 6, **options).fit(X, Y)
     parts = BaggingClassifier(C45Classifier(), 2, warm_start=True, **options).fit(X, Y)
@@ -146,7 +146,7 @@ def test_files_and_pickles_change_nothing(options, tmp_path):
         assert again.estimators_[3].export_text() == made.estimators_[3].export_text()
 
 
-def test_a_file_with_a_list_of_trees_is_read(tmp_path, monkeypatch):
+def test_an_old_file_with_a_list_of_trees_can_be_loaded(tmp_path, monkeypatch):
     with monkeypatch.context() as before:
         before.setattr("committee.sampling.bagging.bagging.grows_in_engine", lambda member: False)
         made = BaggingClassifier(C45Classifier(), 3, random_state=0).fit(X, Y)
@@ -156,19 +156,19 @@ def test_a_file_with_a_list_of_trees_is_read(tmp_path, monkeypatch):
     np.testing.assert_array_equal(again.predict_proba(X), made.predict_proba(X))
 
 
-def test_rare_classes_and_categories_are_known_to_every_member():
+def test_every_member_has_the_rare_classes():
     y = np.array(["often"] * 59 + ["once"])
     made = BaggingClassifier(C45Classifier(), 5, random_state=0).fit(X[:60], y)
     assert all(member.classes_.tolist() == ["often", "once"] for member in made.estimators_)
     np.testing.assert_allclose(made.predict_proba(X).sum(axis=1), 1)
 
 
-def test_codes_are_not_enough():
+def test_a_binned_table_is_refused():
     with pytest.raises(TypeError, match="X is a BinnedTable, and C45Classifier learns from values"):
         BaggingClassifier(C45Classifier()).fit(bin_table(X), Y)
 
 
-def test_a_bag_that_is_too_small_for_reduced_error_pruning_is_named():
+def test_a_bag_that_is_too_small_for_reduced_error_pruning_is_refused():
     member = C45Classifier(pruning="reduced_error", reduced_error_folds=50)
     with pytest.raises(ValueError, match="reduced_error_folds must be at most the number of rows"):
         BaggingClassifier(member, 2, random_state=0).fit(X[:40], Y[:40])

@@ -1,4 +1,4 @@
-"""Bagging and random subspaces: out of bag, rules, warm starts, and what is kept."""
+"""Bagging and random subspaces: out-of-bag decisions, rules, warm starts and files."""
 
 import pickle
 
@@ -32,7 +32,7 @@ both_ways = pytest.mark.parametrize(
 
 
 @both_ways
-def test_the_out_of_bag_decision_is_that_of_the_members_that_have_not_seen_a_row(member):
+def test_the_out_of_bag_decision_comes_from_members_without_the_row(member):
     bagging = BaggingClassifier(member, 15, oob_score=True, keep_votes=True, random_state=0).fit(X, Y)
     expected = np.full((15, len(Y), 3), np.nan)
     for i, (model, rows) in enumerate(zip(bagging.estimators_, bagging.estimators_samples_, strict=True)):
@@ -56,7 +56,7 @@ def test_the_curve_is_the_error_after_every_member(member):
     "rule", ["majority", "weighted_mean", "median", "stacking", rules.CAWPERule(alpha=2)]
 )
 @both_ways
-def test_any_rule_decides_on_the_votes_of_the_members(member, rule):
+def test_any_rule_combines_the_votes_of_the_members(member, rule):
     bagging = BaggingClassifier(member, 11, rule=rule, random_state=0).fit(X, Y)
     votes = bagging.votes(X)
     decided = bagging.rule_.combine(votes)
@@ -65,7 +65,7 @@ def test_any_rule_decides_on_the_votes_of_the_members(member, rule):
 
 
 @both_ways
-def test_members_are_weighed_by_their_accuracy_on_the_rows_that_they_have_not_seen(member):
+def test_members_are_weighted_by_their_out_of_bag_accuracy(member):
     bagging = BaggingClassifier(member, 9, rule="weighted_mean", keep_votes=True, random_state=0)
     votes = bagging.fit(X, Y).oob_votes_
     accuracies = []
@@ -76,7 +76,7 @@ def test_members_are_weighed_by_their_accuracy_on_the_rows_that_they_have_not_se
     np.testing.assert_allclose(bagging.estimator_weights_, accuracies / np.sum(accuracies))
 
 
-def test_fixed_rules_weigh_members_as_they_are_told_and_others_may_have_no_weights():
+def test_weights_of_members_are_those_of_the_rule():
     def weights_of(rule):
         return BaggingClassifier(n_estimators=3, rule=rule, random_state=0).fit(X, Y).estimator_weights_
 
@@ -86,7 +86,7 @@ def test_fixed_rules_weigh_members_as_they_are_told_and_others_may_have_no_weigh
         weights_of("naive_bayes")
 
 
-def test_regressors_are_weighed_by_their_squared_error():
+def test_regressors_are_weighted_by_their_squared_error():
     bagging = BaggingRegressor(n_estimators=9, rule="weighted_mean", keep_votes=True, random_state=0)
     votes = bagging.fit(NUMBERS, TARGET).oob_votes_[:, :, 0]
     inverse = 1 / np.nanmean((votes - TARGET) ** 2, axis=1)
@@ -95,7 +95,7 @@ def test_regressors_are_weighed_by_their_squared_error():
 
 
 @both_ways
-def test_another_rule_needs_no_other_members(member):
+def test_recombine_uses_the_same_members(member):
     bagging = BaggingClassifier(member, 9, keep_votes=True, random_state=0).fit(X, Y)
     fresh = BaggingClassifier(member, 9, rule="weighted_mean", random_state=0).fit(X, Y)
     again = bagging.recombine("weighted_mean")
@@ -106,7 +106,7 @@ def test_another_rule_needs_no_other_members(member):
     np.testing.assert_array_equal(again.recombine("mean").predict_proba(X), bagging.predict_proba(X))
 
 
-def test_a_rule_that_looks_at_rows_sees_them():
+def test_a_rule_that_looks_at_rows_gets_them():
     bagging = BaggingClassifier(GaussianNB(), 9, rule="dynamic", oob_score=True, random_state=0).fit(X, Y)
     assert bagging.score(X, Y) > 0.9
     assert bagging.oob_score_ > 0.9
@@ -115,7 +115,7 @@ def test_a_rule_that_looks_at_rows_sees_them():
 
 
 @both_ways
-def test_a_warm_start_goes_on_as_if_it_had_never_stopped(member):
+def test_a_warm_start_gives_the_same_members_as_one_fit(member):
     settings = {"oob_score": True, "keep_votes": True, "max_features": 0.6, "random_state": 3}
     whole = BaggingClassifier(member, 9, **settings).fit(X, Y)
     begun = BaggingClassifier(member, 4, warm_start=True, **settings).fit(X, Y)
@@ -130,7 +130,7 @@ def test_a_warm_start_goes_on_as_if_it_had_never_stopped(member):
 
 @both_ways
 @pytest.mark.parametrize("shares", [(1.0, 0.5), (0.5, 1.0), (0.5, 0.75)])
-def test_members_of_a_warm_start_may_see_fewer_or_more_columns(member, shares, tmp_path):
+def test_members_of_a_warm_start_may_have_other_numbers_of_columns(member, shares, tmp_path):
     bagging = BaggingClassifier(member, 3, max_features=shares[0], warm_start=True, random_state=0).fit(X, Y)
     bagging.set_params(n_estimators=5, max_features=shares[1]).fit(X, Y)
     widths = [int(4 * share) for share in shares]
@@ -145,7 +145,7 @@ def test_members_of_a_warm_start_may_see_fewer_or_more_columns(member, shares, t
 
 
 @both_ways
-def test_a_loaded_bagging_goes_on(member, tmp_path):
+def test_a_loaded_bagging_can_be_resumed(member, tmp_path):
     frame = pd.DataFrame(X, columns=list("abcd")).assign(e=pd.Categorical(np.array(list("xyz"))[Y[::-1]]))
     settings = {"max_features": 0.8, "oob_score": True, "random_state": 0}
     frame = frame if isinstance(member, DecisionTreeClassifier) else frame.drop(columns="e")
@@ -160,7 +160,7 @@ def test_a_loaded_bagging_goes_on(member, tmp_path):
 
 
 @both_ways
-def test_auto_stops_where_no_row_is_ever_out_of_a_bag(member):
+def test_auto_stops_if_no_row_is_ever_out_of_bag(member):
     bagging = BaggingClassifier(member, "auto", random_state=0).fit(X[:1], Y[:1])
     assert len(bagging.estimators_) == 50 and np.isnan(bagging.oob_curve_).all()
 
@@ -184,10 +184,10 @@ def test_balanced_bags_find_a_rare_class(member):
     test = np.flatnonzero(y == 0)[12:]
     plain = BaggingClassifier(member, 15, random_state=0).fit(X[rows], y[rows])
     balanced = BaggingClassifier(member, 15, sampling="balanced", random_state=0).fit(X[rows], y[rows])
-    weighed = BaggingClassifier(member, 15, class_weight="balanced", random_state=0).fit(X[rows], y[rows])
+    weighted = BaggingClassifier(member, 15, class_weight="balanced", random_state=0).fit(X[rows], y[rows])
     missed = (plain.predict(X[test]) == 1).mean()
     assert (balanced.predict(X[test]) == 1).mean() < missed
-    assert (weighed.predict(X[test]) == 1).mean() <= missed
+    assert (weighted.predict(X[test]) == 1).mean() <= missed
     for rows_of_bag in balanced.estimators_samples_:
         assert np.bincount(y[rows][rows_of_bag]).tolist() == [12, 12]
 
@@ -209,7 +209,7 @@ def test_only_the_ratios_of_class_weights_matter(member, bootstrap):
 
 
 @both_ways
-def test_pasted_repetitions_weigh_what_their_class_weighs(member):
+def test_class_weights_apply_to_pasted_repetitions(member):
     repeats = 1 + np.arange(len(Y)) % 2
     bagging = BaggingClassifier(member, 3, bootstrap=False, class_weight={1: 3}, random_state=0)
     weighted = bagging.fit(X, Y, repeats).predict_proba(X)
@@ -217,8 +217,8 @@ def test_pasted_repetitions_weigh_what_their_class_weighs(member):
     np.testing.assert_allclose(weighted, repeated, rtol=1e-6, atol=1e-9)
 
 
-def test_groups_are_judged_by_members_that_have_seen_nothing_of_them():
-    # A group is a row ten times over: who has seen one of them knows all.
+def test_groups_get_votes_of_members_without_any_of_their_rows():
+    # A group is one row ten times, so a member that gets one of them can predict all.
     rng = np.random.default_rng(0)
     points = rng.normal(size=(40, 3))
     X, y, groups = points.repeat(10, axis=0), rng.integers(0, 2, 40).repeat(10), np.arange(40).repeat(10)
@@ -242,7 +242,7 @@ def test_groups_keep_the_weights_of_their_rows(member):
     np.testing.assert_allclose(first, fewer, atol=1e-9)
 
 
-def test_a_metric_of_ones_own_judges():
+def test_a_user_defined_metric_is_used():
     bagging = BaggingClassifier(n_estimators=20, oob_score=balanced_accuracy_score, random_state=0).fit(X, Y)
     decided = bagging.oob_decision_function_.argmax(axis=1)
     assert bagging.oob_score_ == balanced_accuracy_score(Y, decided)
@@ -255,14 +255,14 @@ def test_every_tree_of_a_forest_of_all_columns_is_a_bagged_tree():
     np.testing.assert_array_equal(bagging.oob_decision_function_, forest.oob_decision_function_)
 
 
-def test_a_table_may_be_binned_once():
+def test_a_binned_table_gives_the_same_members():
     binned = bin_table(X)
     expected = BaggingClassifier(n_estimators=5, max_features=2, random_state=0).fit(X, Y).predict_proba(X)
     again = BaggingClassifier(n_estimators=5, max_features=2, random_state=0).fit(binned, Y)
     np.testing.assert_array_equal(again.predict_proba(X), expected)
 
 
-def test_importances_are_the_mean_of_those_of_the_members():
+def test_importances_are_the_mean_over_the_members():
     for member in (None, SklearnTree()):
         bagging = BaggingClassifier(member, 8, max_features=2, random_state=0).fit(X, Y)
         expected = np.zeros((8, 4))
@@ -300,18 +300,18 @@ def test_save_and_load_and_pickle_change_nothing(bagging, tmp_path):
     "bagging",
     [each for each in SAVED if each.rule != "dynamic" and not isinstance(each.estimator, GaussianNB)],
 )
-def test_a_prepared_bagging_says_the_same(bagging, tmp_path):
+def test_a_predictor_predicts_like_its_bagging(bagging, tmp_path):
     bagging = clone(bagging).fit(X, Y)
     bagging.save(tmp_path / "bagging.committee")
     expected = bagging.predict_proba(X)
-    for prepared in (bagging.predictor(), committee.predictor(tmp_path / "bagging.committee")):
-        np.testing.assert_allclose(prepared.predict_proba(X), expected, rtol=1e-6)
+    for predictor in (bagging.predictor(), committee.predictor(tmp_path / "bagging.committee")):
+        np.testing.assert_allclose(predictor.predict_proba(X), expected, rtol=1e-6)
 
 
-def test_a_committee_takes_its_votes_out_of_bag():
+def test_a_committee_uses_the_out_of_bag_votes_of_bagging():
     bagging = BaggingClassifier(n_estimators=25, random_state=0)
     voting = VotingClassifier([("bagging", bagging), ("bayes", GaussianNB())], rule="weighted_mean").fit(X, Y)
-    judged = clone(bagging).set_params(oob_score=True).fit(X, Y)
+    with_score = clone(bagging).set_params(oob_score=True).fit(X, Y)
     np.testing.assert_allclose(
-        voting.honest_votes_[0], judged.oob_decision_function_[voting.honest_rows_], rtol=1e-6
+        voting.honest_votes_[0], with_score.oob_decision_function_[voting.honest_rows_], rtol=1e-6
     )

@@ -1,4 +1,4 @@
-"""The two ways of making members: by the engine, and by a runner."""
+"""The two ways to fit members: in the engine and with a runner."""
 
 import threading
 
@@ -49,7 +49,7 @@ NUMBERS, TARGET = load_diabetes(return_X_y=True)
 
 
 class ByRunner(DecisionTreeClassifier):
-    """A tree that the engine does not know as one of its own, so that the runner fits it."""
+    """A tree that a runner fits, because the engine does not grow subclasses."""
 
 
 class StumpByRunner(DecisionStumpClassifier):
@@ -86,7 +86,7 @@ def test_scikit_learn_checks(estimator, check):
 
 
 @pytest.mark.parametrize("estimator", BY_RUNNER, ids=str)
-def test_scikit_learn_has_many_checks_for_it(estimator):
+def test_scikit_learn_has_many_checks_for_bagging(estimator):
     assert len(list(estimator_checks_generator(estimator))) >= (62 if is_classifier(estimator) else 59)
 
 
@@ -96,9 +96,7 @@ def votes_of(model, X):
 
 @pytest.mark.parametrize("way", WAYS, ids=str)
 @pytest.mark.parametrize(("bagging", "tree", "by_runner", "X", "y"), PAIRS, ids=lambda value: "")
-def test_the_engine_and_a_runner_draw_the_same_bags_and_make_the_same_members(
-    bagging, tree, by_runner, X, y, way
-):
+def test_the_engine_and_a_runner_make_the_same_bags_and_members(bagging, tree, by_runner, X, y, way):
     engine = bagging(tree(), 6, oob_score=leaves_rows(way), random_state=3, **way)
     runner = bagging(by_runner(), 6, oob_score=engine.oob_score, random_state=3, **way)
     engine.fit(X, y), runner.fit(X, y)
@@ -106,7 +104,7 @@ def test_the_engine_and_a_runner_draw_the_same_bags_and_make_the_same_members(
         np.testing.assert_array_equal(one, other)
     for one, other in zip(engine.estimators_features_, runner.estimators_features_, strict=True):
         np.testing.assert_array_equal(one, other)
-    # A member that sees its own rows alone puts thresholds between their values, so others may go elsewhere.
+    # The runner's member has only the rows of its bag, so its thresholds may separate other rows differently.
     for i, columns in enumerate(runner.estimators_features_):
         rows = np.unique(runner.estimators_samples_[i])
         seen = X[np.ix_(rows, columns)]
@@ -134,23 +132,23 @@ def leaves_rows(way):
     ],
     ids=lambda member: type(member).__name__,
 )
-def test_pasting_all_rows_is_the_member_itself(member):
+def test_pasting_all_rows_gives_the_single_member(member):
     bagging = BaggingClassifier(member, 3, bootstrap=False, random_state=0).fit(X, Y)
     expected = member.fit(X, Y).predict_proba(X)
     np.testing.assert_allclose(bagging.predict_proba(X), expected, rtol=1e-12, atol=1e-15)
 
 
 @pytest.mark.parametrize("member", [DecisionTreeRegressor(), LinearRegression()], ids=str)
-def test_pasting_all_rows_with_weights_is_the_weighted_member(member):
+def test_pasting_all_rows_with_weights_gives_the_weighted_member(member):
     weights = np.random.default_rng(0).uniform(0.1, 2, len(TARGET))
     bagging = BaggingRegressor(member, 2, bootstrap=False).fit(NUMBERS, TARGET, weights)
     expected = member.fit(NUMBERS, TARGET, sample_weight=weights).predict(NUMBERS)
     np.testing.assert_allclose(bagging.predict(NUMBERS), expected, rtol=1e-9)
 
 
-# Nearest neighbours of scikit-learn reset the filters of warnings for all threads while they vote.
+# scikit-learn's nearest neighbours are not tested, because they reset the warning filters of all threads.
 @pytest.mark.parametrize("member", [GaussianNB(), LinearSVC(), ByRunner(max_features=1)], ids=str)
-def test_any_runner_and_any_number_of_workers_give_the_same_bits(member):
+def test_the_runner_and_the_number_of_workers_do_not_change_the_members(member):
     bagging = BaggingClassifier(member, 9, oob_score=True, max_features=0.8, random_state=1)
     expected = bagging.set_params(runner="serial", n_jobs=1).fit(X, Y)
     votes, curve = expected.predict_proba(X), expected.oob_curve_
@@ -161,19 +159,19 @@ def test_any_runner_and_any_number_of_workers_give_the_same_bits(member):
 
 
 class Located(GaussianNB):
-    """Remembers the thread that it was fitted in."""
+    """A member that stores the thread of its fit."""
 
     def fit(self, X, y, sample_weight=None):
         self.thread_ = threading.get_ident()
         return super().fit(X, y, sample_weight)
 
 
-def test_one_worker_is_the_thread_that_waits_for_it():
+def test_a_single_worker_uses_the_waiting_thread():
     bagging = BaggingClassifier(Located(), 3, n_jobs=1, random_state=0).fit(X, Y)
     assert {member.thread_ for member in bagging.estimators_} == {threading.get_ident()}
 
 
-def test_processes_give_the_same_bits():
+def test_processes_give_the_same_members():
     bagging = BaggingClassifier(GaussianNB(), 6, oob_score=True, random_state=1)
     expected = bagging.fit(X, Y).oob_decision_function_
     with committee.running.runner("processes", 2) as run:
@@ -181,7 +179,7 @@ def test_processes_give_the_same_bits():
     assert again.oob_decision_function_.tobytes() == expected.tobytes()
 
 
-def test_a_given_seed_makes_the_same_members_and_another_seed_others():
+def test_members_depend_on_the_seed():
     def fitted(seed):
         return BaggingClassifier(SklearnTree(max_features=1), 5, random_state=seed).fit(X, Y).votes(X)
 
@@ -190,7 +188,7 @@ def test_a_given_seed_makes_the_same_members_and_another_seed_others():
 
 
 @pytest.mark.parametrize("member", [None, GaussianNB()], ids=str)
-def test_it_is_as_good_as_scikit_learns(member):
+def test_it_is_as_accurate_as_in_scikit_learn(member):
     X, y = load_breast_cancer(return_X_y=True)
     ours = cross_val_score(BaggingClassifier(member, 25, random_state=0), X, y, cv=3).mean()
     theirs = cross_val_score(SklearnBagging(member, n_estimators=25, random_state=0), X, y, cv=3).mean()
@@ -198,7 +196,7 @@ def test_it_is_as_good_as_scikit_learns(member):
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
-def test_members_see_the_names_of_their_columns(make):
+def test_members_get_the_names_of_their_columns(make):
     frame = make({"a": X[:, 0], "b": X[:, 1], "c": X[:, 2], "d": X[:, 3]})
     bagging = BaggingClassifier(GaussianNB(), 4, max_features=2, random_state=0).fit(frame, Y)
     names = np.array(["a", "b", "c", "d"])
@@ -211,7 +209,7 @@ def test_members_see_the_names_of_their_columns(make):
     np.testing.assert_array_equal(bagging.predict_proba(reordered), bagging.predict_proba(frame))
 
 
-def test_a_tree_of_a_subspace_is_a_tree_of_its_columns():
+def test_a_member_of_a_subspace_predicts_from_its_columns():
     frame, signal = mixed_frame(200)
     bagging = BaggingRegressor(n_estimators=6, max_features=2, random_state=0).fit(frame, signal)
     votes = bagging.votes(frame)
@@ -222,14 +220,14 @@ def test_a_tree_of_a_subspace_is_a_tree_of_its_columns():
         assert member.feature_importances_.shape == (2,)
 
 
-def test_a_pipeline_may_read_categories_that_the_member_cannot():
+def test_a_pipeline_can_encode_categories_for_its_last_step():
     frame, signal = mixed_frame()
     pipeline = make_pipeline(committee.assembling.TableEncoder(), Ridge())
     bagging = BaggingRegressor(pipeline, 5, random_state=0).fit(frame, signal)
     assert bagging.score(frame, signal) > 0.5
 
 
-def test_members_that_take_no_weights_see_rows_as_often_as_they_were_drawn():
+def test_members_that_take_no_weights_get_repeated_rows():
     bagging = BaggingRegressor(KNeighborsRegressor(1), 3, random_state=0).fit(NUMBERS, TARGET)
     for member, rows in zip(bagging.estimators_, bagging.estimators_samples_, strict=True):
         assert member.n_samples_fit_ == len(rows) == len(TARGET)
@@ -241,15 +239,15 @@ def test_members_that_take_no_weights_see_rows_as_often_as_they_were_drawn():
         committee.VotingClassifier([("near", KNeighborsClassifier()), ("bayes", GaussianNB())], cv=2),
         VotingClassifier([("near", KNeighborsClassifier()), ("bayes", GaussianNB())]),
     ],
-    ids=["ours", "theirs"],
+    ids=["committee", "scikit-learn"],
 )
-def test_those_inside_a_member_that_take_no_weights_see_rows_as_often_as_they_were_drawn(member):
+def test_members_with_a_part_that_takes_no_weights_get_repeated_rows(member):
     bagging = BaggingClassifier(member, 2, random_state=0).fit(X, Y)
     for model in bagging.estimators_:
         assert model.named_estimators_["near"].n_samples_fit_ == len(Y)
 
 
-def test_a_committee_of_members_that_take_weights_sees_no_row_twice():
+def test_members_whose_parts_take_weights_get_no_repeated_rows():
     member = CalibratedClassifierCV(GaussianNB(), cv=3, ensemble=False)
     bagging = BaggingClassifier(member, 1, random_state=0).fit(X, Y)
     inside = bagging.estimators_[0].calibrated_classifiers_[0].estimator
@@ -263,7 +261,7 @@ def test_members_without_probabilities_vote_for_one_class():
 
 
 @pytest.mark.parametrize("weight", ["balanced", {0: 1, 1: 1, 2: 50}], ids=str)
-def test_the_weights_of_classes_of_a_tree_are_for_what_it_has_drawn(weight):
+def test_the_class_weight_of_a_tree_applies_to_its_bag(weight):
     def fitted(tree):
         return BaggingClassifier(tree, 5, random_state=0).fit(X[:, :2], Y)
 
@@ -278,12 +276,12 @@ def test_the_weights_of_classes_of_a_tree_are_for_what_it_has_drawn(weight):
     assert not np.allclose(engine.predict_proba(X[:, :2]), plain.predict_proba(X[:, :2]))
 
 
-def test_random_trees_try_few_of_the_columns_that_they_see():
+def test_random_trees_try_a_part_of_their_columns():
     bagging = BaggingClassifier(RandomTreeClassifier(), 3, max_features=3, random_state=0).fit(X, Y)
     assert [member.max_features_ for member in bagging.estimators_] == [2, 2, 2]
 
 
-def test_votes_of_many_rows_are_the_same_on_any_number_of_threads():
+def test_the_number_of_threads_does_not_change_votes_on_many_rows():
     many = np.tile(X, (20, 1)) + np.linspace(0, 0.1, 20 * len(X))[:, None]
     bagging = BaggingClassifier(GaussianNB(), 7, max_features=3, random_state=0).fit(X, Y)
     expected = bagging.set_params(runner="serial").predict_proba(many)
@@ -304,10 +302,10 @@ def test_votes_of_many_rows_are_the_same_on_any_number_of_threads():
     ids=str,
 )
 @pytest.mark.parametrize(
-    "weigh", [None, lambda y: np.where(y == 0, 3.3, 0.5), lambda y: np.arange(len(y)) % 3 * 0.7]
+    "weight_of", [None, lambda y: np.where(y == 0, 3.3, 0.5), lambda y: np.arange(len(y)) % 3 * 0.7]
 )
-def test_a_bag_of_all_rows_makes_the_member_itself(member, weigh):
-    weights = None if weigh is None else weigh(Y)
+def test_a_weighted_bag_of_all_rows_gives_the_single_member(member, weight_of):
+    weights = None if weight_of is None else weight_of(Y)
     alone = member.fit(X, Y, sample_weight=weights)
     bagging = BaggingClassifier(member, 1, bootstrap=False).fit(X, Y, sample_weight=weights)
     np.testing.assert_allclose(bagging.predict_proba(X), alone.predict_proba(X), rtol=1e-6)

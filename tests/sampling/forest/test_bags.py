@@ -1,4 +1,4 @@
-"""Which rows the trees of a forest see: drawn, drawn again, and the same in a fit that goes on."""
+"""The bags of the trees of a forest: how they are drawn, drawn again, saved, and used by a resumed fit."""
 
 import pickle
 import warnings
@@ -44,7 +44,7 @@ def oob_decision(forest):
 
 @either
 @pytest.mark.parametrize("is_weighted", [False, True])
-def test_the_rows_that_trees_see_are_drawn_again(forest, problem, is_weighted):
+def test_estimators_samples_are_the_bags_of_the_fit(forest, problem, is_weighted):
     X, y = problem
     weights = np.arange(len(y)) % 3 * 0.5 if is_weighted else None
     fitted = clone(forest).fit(X, y, weights)
@@ -53,21 +53,21 @@ def test_the_rows_that_trees_see_are_drawn_again(forest, problem, is_weighted):
         assert all((weights[rows] > 0).all() for rows in fitted.estimators_samples_)
 
 
-def test_max_samples_may_be_more_than_all_rows():
+def test_max_samples_may_be_larger_than_the_number_of_rows():
     X, y = IRIS
     for max_samples, n_drawn in ((0.1, 15), (1.5, 225), (400, 400)):
         forest = RandomForestClassifier(2, max_samples=max_samples, random_state=0).fit(X, y)
         assert [len(rows) for rows in forest.estimators_samples_] == [n_drawn, n_drawn]
 
 
-def test_without_a_bootstrap_trees_see_all_rows_that_weigh_something():
+def test_without_a_bootstrap_trees_get_all_rows_of_positive_weight():
     forest = ExtraTreesRegressor(2, random_state=0).fit(*DIABETES, sample_weight=np.arange(442) % 2)
     for rows in forest.estimators_samples_:
         np.testing.assert_array_equal(rows, np.arange(1, 442, 2))
 
 
 @either
-def test_pickles_and_files_know_the_rows_of_the_trees(forest, problem, tmp_path):
+def test_pickles_and_files_keep_the_bags(forest, problem, tmp_path):
     fitted = clone(forest).fit(*problem).set_params(n_estimators=12, max_samples=0.5).fit(*problem)
     fitted.save(tmp_path / "model")
     for same in (pickle.loads(pickle.dumps(fitted)), committee.load(tmp_path / "model")):
@@ -75,31 +75,31 @@ def test_pickles_and_files_know_the_rows_of_the_trees(forest, problem, tmp_path)
             np.testing.assert_array_equal(one, other)
 
 
-def test_a_forest_of_an_older_file_goes_on_without_its_bags(tmp_path):
+def test_a_forest_from_an_old_file_without_bags_can_be_resumed(tmp_path):
     forest = RandomForestClassifier(2, warm_start=True, random_state=0).fit(*IRIS)
     forest._bags = ForestBags()
     forest.save(tmp_path / "model")
     loaded = committee.load(tmp_path / "model").set_params(n_estimators=3).fit(*IRIS)
     assert len(loaded) == 3
-    with pytest.raises(AttributeError, match="of an older version, which kept no bags"):
+    with pytest.raises(AttributeError, match="of an old version without bags"):
         _ = loaded.estimators_samples_
 
 
 @either
-def test_a_fit_that_goes_on_judges_the_rows_of_the_fit_before(forest, problem, tmp_path):
+def test_a_resumed_fit_with_out_of_bag_votes_needs_the_same_rows(forest, problem, tmp_path):
     X, y = problem
     fitted = clone(forest).fit(X, y)
     fitted.save(tmp_path / "model")
     for each in (fitted, committee.load(tmp_path / "model")):
         each.set_params(n_estimators=10)
         for others in ((X[::-1], y[::-1]), (np.roll(X, 1, axis=1), y), (X, y, np.arange(len(y)) % 2)):
-            with pytest.raises(ValueError, match="were judged out of bag on other rows"):
+            with pytest.raises(ValueError, match="out-of-bag votes of the previous fit are on other rows"):
                 each.fit(*others)
         assert len(each.fit(X, y)) == 10
         np.testing.assert_allclose(oob_decision(each), outside_mean(each, X), rtol=1e-12)
 
 
-def test_a_fit_that_is_not_judged_may_go_on_with_other_rows():
+def test_a_fit_without_out_of_bag_votes_can_be_resumed_with_other_rows():
     X, y = IRIS
     forest = RandomForestClassifier(3, warm_start=True, random_state=0).fit(X[::2], y[::2])
     forest.set_params(n_estimators=5).fit(X[:140], y[:140])
@@ -107,7 +107,7 @@ def test_a_fit_that_is_not_judged_may_go_on_with_other_rows():
 
 
 @either
-def test_auto_adds_no_tree_to_a_flat_error(forest, problem):
+def test_auto_adds_no_tree_if_the_error_is_flat(forest, problem):
     fitted = clone(forest).set_params(n_estimators="auto").fit(*problem)
     n_trees = len(fitted)
     assert len(fitted.fit(*problem)) == n_trees < 1000

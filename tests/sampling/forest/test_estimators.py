@@ -65,14 +65,14 @@ def test_the_decision_is_the_mean_of_the_votes_of_the_members(forest):
 
 @pytest.mark.parametrize("kind", [RandomForestRegressor, ExtraTreesRegressor])
 @pytest.mark.parametrize("weights", [None, np.random.default_rng(1).random(300)])
-def test_full_trees_know_the_numbers_of_their_rows_by_heart(kind, weights):
+def test_full_trees_predict_their_training_targets_exactly(kind, weights):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(300, 3)), np.exp(rng.normal(size=300))
     forest = kind(n_estimators=1, bootstrap=False, random_state=0).fit(X, y, sample_weight=weights)
     assert np.array_equal(forest.predict(X), y)
 
 
-def test_many_categories_do_not_make_a_large_forest():
+def test_many_categories_do_not_enlarge_the_forest():
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 20_000, size=(2000, 1)), rng.integers(0, 2, 2000)
     forest = ExtraTreesClassifier(5, categorical_features=[0], random_state=0).fit(X, y)
@@ -80,7 +80,7 @@ def test_many_categories_do_not_make_a_large_forest():
     assert forest.nbytes < 100 * n_leaves
 
 
-def test_majority_counts_the_votes():
+def test_the_majority_rule_counts_the_votes():
     X, y = IRIS
     forest = RandomForestClassifier(15, max_depth=2, rule="majority", random_state=0).fit(X, y)
     np.testing.assert_allclose(forest.predict_proba(X), rules.majority(forest.votes(X)), rtol=1e-12)
@@ -88,7 +88,7 @@ def test_majority_counts_the_votes():
 
 
 @every_forest
-def test_members_are_trees_of_their_own(forest):
+def test_members_are_fitted_trees(forest):
     X, y = problem_for(forest)
     fitted = clone(forest).set_params(n_estimators=4).fit(X, y)
     members = fitted.estimators_
@@ -115,20 +115,20 @@ def test_members_share_columns_and_classes_with_their_forest():
 
 
 @every_forest
-def test_the_template_of_the_members_can_be_fitted(forest):
+def test_the_unfitted_member_can_be_fitted(forest):
     X, y = problem_for(forest)
     limits = {"n_estimators": 2, "max_depth": 3, "min_samples_leaf": 4}
     fitted = clone(forest).set_params(**limits).fit(X, y)
-    template = fitted.estimator_
-    assert type(template) is type(fitted.estimators_[0])
-    assert (template.max_depth, template.min_samples_leaf) == (3, 4)
-    assert template.splitter == ("random" if "Extra" in name_of(forest) else "best")
-    assert not hasattr(template, "n_features_in_")
-    assert template.fit(X, y).get_depth() <= 3
+    unfitted = fitted.estimator_
+    assert type(unfitted) is type(fitted.estimators_[0])
+    assert (unfitted.max_depth, unfitted.min_samples_leaf) == (3, 4)
+    assert unfitted.splitter == ("random" if "Extra" in name_of(forest) else "best")
+    assert not hasattr(unfitted, "n_features_in_")
+    assert unfitted.fit(X, y).get_depth() <= 3
     assert fitted.n_outputs_ == 1
 
 
-def test_the_template_leaves_the_weights_of_classes_to_the_forest():
+def test_the_unfitted_member_has_no_class_weight():
     X, y = IRIS
     forest = RandomForestClassifier(2, class_weight="balanced_subsample", random_state=0).fit(X, y)
     assert forest.estimator_.fit(X, y).class_weight is None
@@ -140,7 +140,7 @@ def test_there_are_no_members_before_the_fit(name):
 
 
 @every_forest
-def test_paths_of_all_trees_lie_side_by_side(forest):
+def test_the_decision_path_contains_the_nodes_of_all_trees(forest):
     X, y = problem_for(forest)
     fitted = clone(forest).set_params(n_estimators=3).fit(X, y)
     paths, starts = fitted.decision_path(X[:20])
@@ -154,7 +154,7 @@ def test_paths_of_all_trees_lie_side_by_side(forest):
 
 
 @every_forest
-def test_out_of_bag_decisions_come_from_trees_that_have_not_seen_the_row(forest):
+def test_out_of_bag_decisions_come_from_trees_without_the_row(forest):
     X, y = problem_for(forest)
     few = clone(forest).set_params(n_estimators=2, oob_score=True).fit(X, y)
     many = clone(forest).set_params(n_estimators=60, oob_score=True).fit(X, y)
@@ -183,7 +183,7 @@ def test_the_curve_ends_at_the_score():
     assert regressor.oob_curve_[-1] == pytest.approx(np.nanmean(errors), rel=1e-6)
 
 
-def test_the_out_of_bag_metric_may_be_any():
+def test_the_out_of_bag_metric_may_be_a_function():
     X, y = CANCER
     labels = np.where(y == 1, "benign", "malignant")
 
@@ -195,14 +195,14 @@ def test_the_out_of_bag_metric_may_be_any():
     assert forest.oob_score_ == pytest.approx(f1(labels, answer))
 
 
-def test_without_out_of_bag_rows_the_score_is_nan_and_said_so():
+def test_without_out_of_bag_rows_the_score_is_nan_with_a_warning():
     forest = RandomForestClassifier(3, oob_score=True, random_state=0)
-    with pytest.warns(UserWarning, match="Every tree has seen every row"):
+    with pytest.warns(UserWarning, match="Every bag contains every row"):
         forest.fit([[1.0]], [0])
     assert np.isnan(forest.oob_score_)
 
 
-def test_there_are_no_out_of_bag_attributes_without_asking():
+def test_without_oob_score_there_are_no_out_of_bag_attributes():
     X, y = IRIS
     forest = RandomForestClassifier(3, oob_score=True, random_state=0).fit(X, y)
     assert hasattr(forest, "oob_score_")
@@ -211,7 +211,7 @@ def test_there_are_no_out_of_bag_attributes_without_asking():
         assert not hasattr(forest, name)
 
 
-def test_rows_of_weight_zero_are_decided_but_not_scored():
+def test_rows_of_weight_zero_get_a_decision_but_no_score():
     X, y = CANCER
     weights = (np.arange(len(y)) % 2).astype(float)
     wrong = np.where(weights == 0, 1 - y, y)
@@ -221,7 +221,7 @@ def test_rows_of_weight_zero_are_decided_but_not_scored():
 
 
 @every_forest
-def test_the_targets_of_rows_of_weight_zero_change_no_importance(forest):
+def test_the_targets_of_rows_of_weight_zero_do_not_change_importances(forest):
     X, y = problem_for(forest)
     weights = (np.arange(len(y)) % 2).astype(float)
     other = np.where(weights == 0, y.max() - y + y.min(), y)
@@ -233,7 +233,7 @@ def test_the_targets_of_rows_of_weight_zero_change_no_importance(forest):
 
 @every_forest
 @pytest.mark.parametrize("oob", [False, True])
-def test_a_warm_start_goes_on_as_if_it_had_never_stopped(forest, oob):
+def test_a_warm_start_gives_the_same_forest_as_one_fit(forest, oob):
     X, y = problem_for(forest)
     at_once = clone(forest).set_params(n_estimators=9, oob_score=oob, oob_importances=oob).fit(X, y)
     warm = clone(forest).set_params(n_estimators=4, warm_start=True, oob_score=oob, oob_importances=oob)
@@ -253,13 +253,13 @@ def test_a_warm_start_with_other_numbers_of_trees():
         forest.fit(X, y)
     with pytest.raises(ValueError, match="n_estimators=3 must be larger or equal to the 5 trees"):
         forest.set_params(n_estimators=3).fit(X, y)
-    with pytest.raises(ValueError, match="were not judged out of bag"):
+    with pytest.raises(ValueError, match="computed no out-of-bag votes"):
         forest.set_params(n_estimators=8, oob_score=True).fit(X, y)
-    with pytest.raises(ValueError, match="goes on with the classes of the fit before"):
+    with pytest.raises(ValueError, match="needs the classes of the previous fit"):
         forest.set_params(oob_score=False).fit(X, y + 1)
 
 
-def test_a_warm_start_may_see_other_rows():
+def test_a_warm_start_may_use_other_rows():
     X, y = IRIS
     forest = RandomForestClassifier(5, warm_start=True, random_state=0).fit(X[::2], y[::2])
     before = forest.votes(X)
@@ -269,9 +269,9 @@ def test_a_warm_start_may_see_other_rows():
 
 
 @every_forest
-def test_auto_stops_where_no_row_is_ever_out_of_a_bag(forest):
+def test_auto_stops_if_no_row_is_ever_out_of_bag(forest):
     X, y = problem_for(forest)
-    with pytest.warns(UserWarning, match="Every tree has seen every row"):
+    with pytest.warns(UserWarning, match="Every bag contains every row"):
         fitted = clone(forest).set_params(n_estimators="auto").fit(X[:1], y[:1])
     assert len(fitted.estimators_) == 50 and np.isnan(fitted.oob_curve_).all()
 
@@ -307,7 +307,7 @@ def test_auto_stops_when_the_error_is_flat(forest):
         ([189_778.0, 120_000.0, 0.0, 3.0], 0.5, 1),
     ],
 )
-def test_how_many_rows_are_drawn(weights, max_samples, expected):
+def test_number_of_draws(weights, max_samples, expected):
     n_rows = 10 if weights is None else len(weights)
     weights = None if weights is None else np.array(weights)
     assert n_draws(weights, repeats_of(weights, n_rows), n_rows, max_samples) == expected
@@ -341,7 +341,7 @@ def test_fewer_rows_make_smaller_trees():
 
 @pytest.mark.parametrize("class_weight", ["balanced", "balanced_subsample", {"rare": 30}])
 @pytest.mark.parametrize("kind", [RandomForestClassifier, ExtraTreesClassifier])
-def test_weights_of_classes_raise_the_rare_one(kind, class_weight):
+def test_class_weights_raise_the_probability_of_a_rare_class(kind, class_weight):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(600, 3))
     y = np.where(X[:, 0] + rng.normal(size=600) > 2.5, "rare", "usual")
@@ -352,7 +352,7 @@ def test_weights_of_classes_raise_the_rare_one(kind, class_weight):
 
 
 @pytest.mark.parametrize("class_weight", ["balanced", "balanced_subsample", {0: 1, 1: 30}], ids=str)
-def test_weights_of_classes_do_in_full_trees_what_they_do_in_scikit_learns(class_weight):
+def test_class_weights_have_the_same_effect_as_in_scikit_learn(class_weight):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(1000, 4)), (rng.random(1000) < 0.1).astype(int)
     weights = rng.choice([0.5, 1.5, 4.0], 1000)
@@ -366,7 +366,7 @@ def test_weights_of_classes_do_in_full_trees_what_they_do_in_scikit_learns(class
         assert ours == pytest.approx(theirs, abs=0.03)
 
 
-def test_weights_of_classes_change_how_often_rows_are_drawn_and_not_how_many():
+def test_class_weights_change_which_rows_are_drawn_but_not_their_number():
     X, y = CANCER
     forest = RandomForestClassifier(5, random_state=0)
     plain, alike = clone(forest).fit(X, y), clone(forest).set_params(class_weight={0: 3, 1: 3}).fit(X, y)
@@ -391,7 +391,7 @@ def test_importances_find_the_columns_that_matter():
     assert np.abs(forest.oob_importances_[[0, 2, 4]]).max() < 0.03
 
 
-def test_quantiles_hold_their_share_of_the_rows():
+def test_quantiles_cover_their_share_of_the_rows():
     X, y = DIABETES
     train_X, test_X, train_y, test_y = train_test_split(X, y, random_state=0)
     forest = RandomForestRegressor(100, min_samples_leaf=5, keep_leaf_rows=True, random_state=0)
@@ -402,7 +402,7 @@ def test_quantiles_hold_their_share_of_the_rows():
     assert forest.predict_quantiles(test_X[:2], 0.5).shape == (2, 1)
 
 
-def test_quantiles_need_the_rows_of_the_leaves_and_levels_between_0_and_1():
+def test_bad_quantiles_are_refused():
     X, y = DIABETES
     with pytest.raises(ValueError, match="Fit with keep_leaf_rows=True"):
         RandomForestRegressor(3).fit(X, y).predict_quantiles(X)
@@ -411,7 +411,7 @@ def test_quantiles_need_the_rows_of_the_leaves_and_levels_between_0_and_1():
         forest.predict_quantiles(X, 2)
 
 
-def test_quantiles_after_a_warm_start_are_those_of_one_fit():
+def test_quantiles_after_a_warm_start_equal_those_of_one_fit():
     X, y = DIABETES
     at_once = RandomForestRegressor(8, keep_leaf_rows=True, random_state=0).fit(X, y)
     warm = RandomForestRegressor(3, keep_leaf_rows=True, warm_start=True, random_state=0).fit(X, y)
@@ -420,7 +420,7 @@ def test_quantiles_after_a_warm_start_are_those_of_one_fit():
 
 
 @every_forest
-def test_a_predictor_answers_as_its_forest(forest):
+def test_a_predictor_predicts_like_its_forest(forest):
     X, y = problem_for(forest)
     fitted = clone(forest).fit(X, y)
     predictor = fitted.predictor()
@@ -429,7 +429,7 @@ def test_a_predictor_answers_as_its_forest(forest):
         np.testing.assert_array_equal(predictor.predict_proba(X[:7]), fitted.predict_proba(X[:7]))
 
 
-def test_a_predictor_takes_categories_by_name_and_not_in_a_matrix():
+def test_a_predictor_accepts_categories_by_name_but_not_in_a_matrix():
     forest = RandomForestClassifier(2).fit(pd.DataFrame({"city": ["Bonn", "Oslo"]}), [0, 1])
     assert forest.predictor().predict_proba({"city": "Rome"}).shape == (1, 2)
     with pytest.raises(ValueError, match=r"A matrix holds numbers only, and \['city'\] are not"):
@@ -474,7 +474,7 @@ def test_monotonic_constraints_hold_in_a_forest_of_classes(kind, direction):
 
 
 @pytest.mark.parametrize("kind", [RandomForestClassifier, ExtraTreesClassifier])
-def test_gain_ratio_makes_a_good_forest_of_other_trees(kind):
+def test_gain_ratio_gives_an_accurate_forest_of_different_trees(kind):
     X, y = CANCER
     train_X, test_X, train_y, test_y = train_test_split(X, y, random_state=0)
     by_ratio, by_gain = (
@@ -501,16 +501,16 @@ def test_probabilities_of_a_forest_are_better_than_those_of_a_tree():
     assert log_loss(test_y, forest.predict_proba(test_X)) < 0.25
 
 
-def test_progress_is_told_on_stderr(capsys):
+def test_progress_is_printed_on_stderr(capsys):
     X, y = IRIS
     RandomForestClassifier(5, verbose=1, random_state=0, n_jobs=1).fit(X, y)
-    told = capsys.readouterr()
-    assert "committee: 5 of 5 trees" in told.err
-    assert not told.out
+    captured = capsys.readouterr()
+    assert "committee: 5 of 5 trees" in captured.err
+    assert not captured.out
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_progress_tells_how_many_trees_were_enough(capsys, n_jobs):
+def test_progress_of_auto_ends_with_the_number_of_trees(capsys, n_jobs):
     X, y = IRIS
     forest = RandomForestClassifier("auto", verbose=1, random_state=0, n_jobs=n_jobs).fit(X, y)
     last_line = capsys.readouterr().err.splitlines()[-1]
@@ -519,13 +519,13 @@ def test_progress_tells_how_many_trees_were_enough(capsys, n_jobs):
 
 @pytest.mark.parametrize("name", ["n_estimators", "max_samples"])
 @pytest.mark.parametrize("value", [2**40, 2**70])
-def test_huge_numbers_of_trees_and_draws_are_refused(name, value):
+def test_too_large_numbers_of_trees_and_draws_are_refused(name, value):
     X, y = IRIS
     with pytest.raises(ValueError, match=rf"{name} must be .* Got {value}\."):
         RandomForestClassifier(3).set_params(**{name: value}).fit(X, y)
 
 
-def test_the_number_of_trees_may_come_first_as_in_scikit_learn():
+def test_the_number_of_trees_is_positional_as_in_scikit_learn():
     assert RandomForestClassifier(7).n_estimators == 7
     with pytest.raises(TypeError):
         RandomForestClassifier(7, "gini")
@@ -565,18 +565,18 @@ def test_the_order_of_the_rows_does_not_matter_to_balanced_bags():
 
 
 @every_forest
-def test_the_order_of_the_rows_does_not_change_how_trees_are_judged(forest):
+def test_the_order_of_the_rows_does_not_change_out_of_bag_results(forest):
     X, y = problem_for(forest)
     order = np.random.default_rng(0).permutation(len(y))
-    judged = clone(forest).set_params(oob_score=True, oob_importances=True)
-    straight, permuted = clone(judged).fit(X, y), clone(judged).fit(X[order], y[order])
+    scored = clone(forest).set_params(oob_score=True, oob_importances=True)
+    straight, permuted = clone(scored).fit(X, y), clone(scored).fit(X[order], y[order])
     np.testing.assert_array_equal(straight.oob_curve_, permuted.oob_curve_)
     np.testing.assert_array_equal(straight.oob_importances_, permuted.oob_importances_)
 
 
-def test_so_many_rows_that_nobody_can_draw_them_are_told_in_few_digits():
+def test_the_error_for_too_many_draws_has_few_digits():
     with pytest.raises(
-        ValueError, match=r"^max_samples=1e\+300 draws 1\.5e\+302 rows, and \d+ is the most\."
+        ValueError, match=r"^max_samples=1e\+300 draws 1\.5e\+302 rows, but the limit is \d+\."
     ):
         RandomForestClassifier(max_samples=1e300).fit(*IRIS)
 

@@ -1,4 +1,4 @@
-"""A fit that fails leaves the forest as it was, and one that goes on goes on with the same rows and rule."""
+"""A failed fit does not change the forest, and a resumed fit needs the same rows and the same rule."""
 
 import numpy as np
 import pytest
@@ -31,22 +31,22 @@ def test_a_metric_that_fails_changes_nothing():
 
 def test_trees_are_all_pruned_or_none(tmp_path):
     forest = RandomForestRegressor(3, warm_start=True, **USUAL).fit(X, NUMBERS)
-    with pytest.raises(ValueError, match="goes on with trees that are all pruned, or none"):
+    with pytest.raises(ValueError, match="all trees must be pruned, or none"):
         forest.set_params(n_estimators=6, ccp_alpha=0.001).fit(X[:100], NUMBERS[:100])
     forest.set_params(ccp_alpha=0.0).fit(X, NUMBERS).save(tmp_path / "forest.committee")
     loaded = committee.load(tmp_path / "forest.committee")
     np.testing.assert_array_equal(loaded.predict(X), forest.predict(X))
 
 
-def test_votes_for_the_majority_are_not_added_to_means_of_votes():
+def test_counts_of_a_majority_are_not_added_to_means_of_votes():
     forest = RandomForestClassifier(10, oob_score=True, warm_start=True, **USUAL).fit(X, CLASSES)
-    with pytest.raises(ValueError, match="judged by another rule than the majority"):
+    with pytest.raises(ValueError, match="counts out-of-bag votes by majority"):
         forest.set_params(n_estimators=20, rule="majority").fit(X, CLASSES)
 
 
 @pytest.mark.parametrize("n_more", [0, 5])
 @pytest.mark.parametrize("rule", ["mean", "weighted_mean"])
-def test_a_forest_is_judged_on_the_rows_that_it_was_judged_on(n_more, rule):
+def test_a_resumed_fit_with_out_of_bag_scores_needs_the_same_rows(n_more, rule):
     forest = RandomForestClassifier(10, rule=rule, oob_score=True, warm_start=True, **USUAL).fit(X, CLASSES)
     order = np.lexsort((X[:, 0], CLASSES))
     score = forest.oob_score_
@@ -55,12 +55,12 @@ def test_a_forest_is_judged_on_the_rows_that_it_was_judged_on(n_more, rule):
     assert forest.oob_score_ == score
 
 
-def test_a_rule_that_learns_is_told_votes_on_the_same_rows_alone():
+def test_a_resumed_fit_with_a_rule_that_learns_needs_the_same_rows():
     forest = RandomForestClassifier(5, rule="weighted_mean", warm_start=True, **USUAL).fit(X, CLASSES)
     with pytest.raises(ValueError, match="on other rows"):
         forest.set_params(n_estimators=10).fit(X[:, ::-1], CLASSES)
 
 
-def test_a_member_can_be_fitted_by_itself():
+def test_members_have_no_class_weight():
     forest = RandomForestClassifier(2, class_weight="balanced_subsample", **USUAL).fit(X, CLASSES)
     assert forest.estimators_[0].class_weight is None

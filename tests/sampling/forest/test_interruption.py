@@ -1,11 +1,11 @@
-"""Ctrl-C while a forest grows: asked of a process of its own, which goes on afterwards."""
+"""Ctrl-C during the fit of a forest, in a new process that continues afterwards."""
 
 import subprocess
 import sys
 
 import pytest
 
-# A hundred thousand trees take minutes. The signal comes while they grow.
+# A hundred thousand trees take minutes, so the signal arrives during their fit.
 SCRIPT = """
 import signal, threading
 import numpy as np
@@ -28,7 +28,7 @@ print(np.array_equal(forest.set_params(n_estimators=5).fit(X, y).votes(X), befor
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_ctrl_c_ends_a_long_fit_and_leaves_the_forest_as_it_was(n_jobs):
+def test_ctrl_c_ends_a_long_fit_and_does_not_change_the_forest(n_jobs):
     command = [sys.executable, "-c", SCRIPT.format(n_jobs=n_jobs)]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert ended.stderr == ""

@@ -1,4 +1,4 @@
-"""The trees of a forest, and the forest as arrays that may be hostile."""
+"""The trees of a forest, and forests from corrupt arrays."""
 
 import numpy as np
 import pytest
@@ -13,20 +13,20 @@ Y = np.array([0, 0, 1, 1] * 5)
 
 
 @pytest.mark.parametrize("ccp_alpha", [0.0, 0.01])
-def test_the_words_of_a_member_tell_no_weights_and_nothing_of_missing_values(ccp_alpha):
+def test_the_text_of_a_member_has_no_weights_and_no_missing_values(ccp_alpha):
     forest = RandomForestClassifier(3, max_features=None, ccp_alpha=ccp_alpha, random_state=0).fit(X, Y)
     assert forest.estimators_[0].export_text() == "x0 <= 5: 0\nx0 > 5: 1"
     assert "nan" not in forest.estimators_[0].export_graph()
 
 
-def test_the_words_of_a_member_tell_where_missing_values_go():
-    holes = X.copy()
-    holes[::4, 0] = np.nan
-    forest = RandomForestClassifier(3, max_features=None, random_state=0).fit(holes[:, :1], Y)
+def test_the_text_of_a_member_shows_the_side_of_missing_values():
+    missing = X.copy()
+    missing[::4, 0] = np.nan
+    forest = RandomForestClassifier(3, max_features=None, random_state=0).fit(missing[:, :1], Y)
     assert "or missing" in forest.estimators_[0].export_text()
     forest = RandomForestClassifier(3, warm_start=True, random_state=0).fit(X[:, :1], Y)
     assert "or missing" not in forest.estimators_[0].export_text()
-    forest.set_params(n_estimators=4).fit(holes[:, :1], Y)
+    forest.set_params(n_estimators=4).fit(missing[:, :1], Y)
     assert "or missing" in forest.estimators_[3].export_text()
 
 
@@ -47,7 +47,7 @@ def forest_arrays(forest):
 
 
 @pytest.mark.parametrize("forest", FORESTS)
-def test_arrays_that_are_no_forest_are_refused(forest):
+def test_arrays_of_other_objects_are_refused(forest):
     good = forest_arrays(forest)
     _engine.forest_from_arrays(good)
     for name, array in good.items():
@@ -93,7 +93,7 @@ def test_flipped_values_are_refused_or_harmless(data):
         ("n_outputs", 2**63),
     ],
 )
-def test_flipped_values_that_lead_out_of_the_arrays_are_refused(name, value):
+def test_offsets_outside_of_the_arrays_are_refused(name, value):
     arrays = forest_arrays(FORESTS[0])
     changed = arrays[name].copy()
     changed[-1 if name == "cut_offsets" else 0] = value

@@ -1,4 +1,4 @@
-"""Forests and rotation forests take any rule, as bagging does; one that learns does so out of bag."""
+"""Rules of forests and rotation forests: all rules are accepted, and some learn from out-of-bag votes."""
 
 import pickle
 
@@ -46,11 +46,11 @@ def name_of(estimator):
 
 
 every_forest = pytest.mark.parametrize("forest", FORESTS, ids=name_of)
-everyone = pytest.mark.parametrize("forest", FORESTS + ROTATIONS, ids=name_of)
+every_ensemble = pytest.mark.parametrize("forest", FORESTS + ROTATIONS, ids=name_of)
 
 
 class Witness(Rule):
-    """The mean, by a rule that remembers what it was taught."""
+    """The mean of the votes, by a rule that stores the data of its fit."""
 
     tasks = ("classification", "regression")
 
@@ -69,7 +69,7 @@ def decision_of(forest, X):
     return forest.predict_proba(X) if hasattr(forest, "classes_") else forest.predict(X)[:, np.newaxis]
 
 
-@everyone
+@every_ensemble
 @pytest.mark.parametrize("rule", ["median", WEIGHTED, first_vote])
 def test_a_fixed_rule_combines_the_votes_of_all_trees(forest, rule):
     X, y = problem_for(forest)
@@ -80,17 +80,17 @@ def test_a_fixed_rule_combines_the_votes_of_all_trees(forest, rule):
     np.testing.assert_array_equal(fitted.predictor().predict(X[:5]), fitted.predict(X[:5]))
 
 
-@everyone
-def test_a_rule_learns_from_the_votes_of_trees_on_rows_that_they_have_not_seen(forest):
+@every_ensemble
+def test_a_rule_learns_from_out_of_bag_votes(forest):
     X, y = problem_for(forest)
     fitted = clone(forest).set_params(rule=Witness(), oob_score=True).fit(X, y)
     mean = clone(forest).set_params(oob_score=True).fit(X, y)
-    taught, judged = fitted.rule_, ~np.isnan(oob_decision(mean)[:, 0])
-    assert len(taught.y_) == judged.sum()
-    own = np.where(taught.has_voted_[:, :, np.newaxis], taught.votes_, 0.0).sum(axis=0)
-    outside = own / taught.has_voted_.sum(axis=0)[:, np.newaxis]
-    np.testing.assert_allclose(outside, oob_decision(mean)[judged], rtol=1e-6)
-    np.testing.assert_allclose(oob_decision(fitted)[judged], outside, rtol=1e-6)
+    rule, is_scored = fitted.rule_, ~np.isnan(oob_decision(mean)[:, 0])
+    assert len(rule.y_) == is_scored.sum()
+    own = np.where(rule.has_voted_[:, :, np.newaxis], rule.votes_, 0.0).sum(axis=0)
+    outside = own / rule.has_voted_.sum(axis=0)[:, np.newaxis]
+    np.testing.assert_allclose(outside, oob_decision(mean)[is_scored], rtol=1e-6)
+    np.testing.assert_allclose(oob_decision(fitted)[is_scored], outside, rtol=1e-6)
     assert fitted.oob_score_ == pytest.approx(mean.oob_score_)
 
 
@@ -99,9 +99,9 @@ def oob_decision(forest):
     return forest.oob_decision_function_ if is_class else forest.oob_prediction_[:, np.newaxis]
 
 
-@everyone
+@every_ensemble
 @pytest.mark.parametrize("rule", ["weighted_mean", "stacking", "dynamic"])
-def test_a_rule_that_learns_is_kept_in_files_and_pickles(forest, rule, tmp_path):
+def test_files_and_pickles_keep_a_rule_that_learns(forest, rule, tmp_path):
     X, y = problem_for(forest)
     fitted = clone(forest).set_params(rule=rule, oob_score=True).fit(X, y)
     fitted.save(tmp_path / "model")
@@ -117,8 +117,8 @@ def test_a_rule_that_learns_is_kept_in_files_and_pickles(forest, rule, tmp_path)
         np.testing.assert_array_equal(predictor.predict(X[:9]), fitted.predict(X[:9]))
 
 
-@everyone
-def test_a_fixed_rule_is_kept_in_files(forest, tmp_path):
+@every_ensemble
+def test_files_keep_a_fixed_rule(forest, tmp_path):
     X, y = problem_for(forest)
     fitted = clone(forest).set_params(rule="median").fit(X, y)
     fitted.save(tmp_path / "model")
@@ -128,7 +128,7 @@ def test_a_fixed_rule_is_kept_in_files(forest, tmp_path):
 
 
 @every_forest
-def test_a_fit_that_goes_on_teaches_the_rule_the_votes_of_all_trees(forest):
+def test_a_resumed_fit_fits_the_rule_on_the_votes_of_all_trees(forest):
     X, y = problem_for(forest)
     at_once = clone(forest).set_params(rule="weighted_mean", oob_score=True).fit(X, y)
     later = clone(at_once).set_params(n_estimators=3, warm_start=True).fit(X, y)
@@ -137,10 +137,10 @@ def test_a_fit_that_goes_on_teaches_the_rule_the_votes_of_all_trees(forest):
     np.testing.assert_array_equal(oob_decision(later), oob_decision(at_once))
 
 
-def test_a_fit_that_goes_on_needs_the_votes_and_the_rows_of_the_fit_before():
+def test_a_resumed_fit_needs_the_votes_and_the_rows_of_the_previous_fit():
     X, y = IRIS
     forest = RandomForestClassifier(3, warm_start=True, random_state=0).fit(X, y)
-    with pytest.raises(ValueError, match="votes of the fit before were not kept"):
+    with pytest.raises(ValueError, match="votes of the previous fit were not kept"):
         forest.set_params(n_estimators=5, rule="cawpe").fit(X, y)
     forest = RandomForestClassifier(3, rule="cawpe", warm_start=True, random_state=0).fit(X, y)
     with pytest.raises(ValueError, match="are on other rows"):
@@ -155,8 +155,8 @@ def test_a_rule_that_learns_needs_a_bootstrap(estimator_type):
         estimator_type(3, rule="cawpe").fit(*IRIS)
 
 
-@everyone
-def test_rows_of_weight_zero_are_decided_by_the_votes_of_all_trees(forest):
+@every_ensemble
+def test_all_trees_decide_on_rows_of_weight_zero(forest):
     X, y = problem_for(forest)
     weights = np.arange(len(y)) % 3
     fitted = clone(forest).set_params(rule="median", oob_score=True).fit(X, y, weights)
@@ -164,8 +164,8 @@ def test_rows_of_weight_zero_are_decided_by_the_votes_of_all_trees(forest):
     np.testing.assert_allclose(oob_decision(fitted)[left_out], decision_of(fitted, X[left_out]), atol=1e-6)
 
 
-def test_weights_of_trees_and_a_time_limit_do_not_go_together():
-    with pytest.raises(ValueError, match="it is not known how many trees there will be"):
+def test_weights_of_trees_cannot_be_combined_with_a_time_limit():
+    with pytest.raises(ValueError, match="the number of trees is not known in advance"):
         RotationForestClassifier(7, rule=WEIGHTED, time_limit=60).fit(*IRIS)
 
 
@@ -180,7 +180,7 @@ def test_a_rule_for_classes_is_refused_by_regressors():
         RandomForestRegressor(3, rule="naive_bayes").fit(*DIABETES)
 
 
-@everyone
+@every_ensemble
 def test_one_class_needs_no_rule(forest):
     if not hasattr(forest, "class_weight"):
         return

@@ -1,4 +1,4 @@
-"""Of weights that are no repetitions only the ratios count, and they cost no digits of the targets."""
+"""Only the ratios of fractional weights matter, and they do not reduce the precision of the targets."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from committee import RandomForestClassifier, RandomForestRegressor
 
 
 @pytest.mark.parametrize("weight", [0.5, 0.3, 1000])
-def test_weights_that_are_all_the_same_change_no_tree(weight):
+def test_equal_weights_do_not_change_trees(weight):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(2000, 4))
     y = (X[:, 0] + rng.normal(size=2000) > 0).astype(int)
@@ -17,7 +17,7 @@ def test_weights_that_are_all_the_same_change_no_tree(weight):
     np.testing.assert_array_equal(found, expected)
 
 
-def test_rows_that_are_drawn_by_weight_keep_all_digits_of_their_targets():
+def test_rows_drawn_by_weight_keep_the_precision_of_their_targets():
     rng = np.random.default_rng(0)
     X = np.arange(500.0)[:, None]
     y = np.r_[np.arange(1, 500.0), 1e12]

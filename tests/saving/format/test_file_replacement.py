@@ -1,4 +1,4 @@
-"""A file is replaced at once, or stays as it was."""
+"""A file is replaced atomically or stays unchanged."""
 
 import errno
 import os
@@ -17,18 +17,18 @@ from committee.saving.format.file_replacement import replace_file
 
 @pytest.fixture
 def old(tmp_path):
-    """A file that is there already."""
+    """Return the path of an existing file."""
     path = tmp_path / "model.committee"
     DecisionTreeClassifier(max_depth=3).save(path)
     return path
 
 
-def assert_untouched(path):
+def assert_unchanged(path):
     assert committee.load(path).max_depth == 3
     assert list(path.parent.iterdir()) == [path]
 
 
-def test_a_file_that_is_there_is_replaced_and_keeps_its_permissions(old):
+def test_an_existing_file_is_replaced_and_keeps_its_permissions(old):
     old.chmod(0o640)
     DecisionTreeClassifier(max_depth=7).save(str(old))
     assert committee.load(str(old)).max_depth == 7
@@ -36,7 +36,7 @@ def test_a_file_that_is_there_is_replaced_and_keeps_its_permissions(old):
     assert list(old.parent.iterdir()) == [old]
 
 
-def test_a_new_file_has_the_permissions_that_new_files_have(tmp_path):
+def test_a_new_file_has_the_usual_permissions(tmp_path):
     (tmp_path / "usual").touch()
     DecisionTreeClassifier().save(tmp_path / "model")
     assert (tmp_path / "model").stat().st_mode == (tmp_path / "usual").stat().st_mode
@@ -49,7 +49,7 @@ def test_the_file_is_a_safetensors_file(old):
         assert file.metadata()["format"] == "committee"
 
 
-def test_the_same_model_is_the_same_file_and_the_library_reads_what_was_written(tmp_path):
+def test_the_same_model_gives_the_same_file_and_safetensors_reads_it(tmp_path):
     from safetensors.numpy import load_file
 
     X, y = np.arange(60.0).reshape(20, 3) % 7, np.arange(20) % 3
@@ -68,7 +68,7 @@ def test_the_same_model_is_the_same_file_and_the_library_reads_what_was_written(
         np.testing.assert_array_equal(array, arrays[name], strict=True)
 
 
-def test_a_disk_that_is_full_leaves_the_old_file(old, monkeypatch):
+def test_a_full_disk_leaves_the_old_file(old, monkeypatch):
     def write(path, metadata, arrays):
         path.write_bytes(b"half of it")
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -77,11 +77,11 @@ def test_a_disk_that_is_full_leaves_the_old_file(old, monkeypatch):
     message = r"^Cannot save to .*model.committee: No space left on device\. What was there .* unchanged\.$"
     with pytest.raises(OSError, match=message):
         DecisionTreeClassifier().save(old)
-    assert_untouched(old)
+    assert_unchanged(old)
 
 
 def test_a_limit_on_the_size_of_files_leaves_the_old_file(old):
-    """The system itself refuses to write on: a process may make files of 16 KB at most."""
+    """The operating system limits the files of a process to 16 KB."""
     program = (
         "import resource, signal, sys, numpy as np\n"
         "from committee import RandomForestClassifier\n"
@@ -94,16 +94,16 @@ def test_a_limit_on_the_size_of_files_leaves_the_old_file(old):
         "except OSError as error:\n"
         "    print(error)\n"
     )
-    told = subprocess.run(
+    finished = subprocess.run(
         [sys.executable, "-c", program, str(old)], capture_output=True, text=True, check=True
     )
-    assert told.stdout.startswith("Cannot save to ")
-    assert "too large" in told.stdout.lower()
-    assert_untouched(old)
+    assert finished.stdout.startswith("Cannot save to ")
+    assert "too large" in finished.stdout.lower()
+    assert_unchanged(old)
 
 
 @pytest.mark.parametrize("step", ["fsync", "replace"])
-def test_a_failure_at_the_last_steps_leaves_the_old_file(old, step, monkeypatch):
+def test_a_failure_of_the_last_steps_leaves_the_old_file(old, step, monkeypatch):
     def fail(*arguments):
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
@@ -111,7 +111,7 @@ def test_a_failure_at_the_last_steps_leaves_the_old_file(old, step, monkeypatch)
     with pytest.raises(OSError, match="Input/output error"):
         DecisionTreeClassifier().save(old)
     monkeypatch.undo()
-    assert_untouched(old)
+    assert_unchanged(old)
 
 
 def test_an_interruption_leaves_the_old_file(old, monkeypatch):
@@ -123,31 +123,31 @@ def test_an_interruption_leaves_the_old_file(old, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         RandomForestClassifier().save(old)
     monkeypatch.undo()
-    assert_untouched(old)
+    assert_unchanged(old)
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_a_folder_that_may_not_be_written_in_is_named(old):
+@pytest.mark.skipif(os.geteuid() == 0, reason="root can write to every folder")
+def test_a_read_only_folder_is_named(old):
     old.parent.chmod(0o555)
     try:
         with pytest.raises(PermissionError, match=r"^Cannot save in .*: Permission denied\.$"):
             DecisionTreeClassifier().save(old)
     finally:
         old.parent.chmod(0o755)
-    assert_untouched(old)
+    assert_unchanged(old)
 
 
-def test_a_temporary_file_that_cannot_be_made_is_told(old, monkeypatch):
+def test_a_temporary_file_that_cannot_be_made_raises(old, monkeypatch):
     def refuse(*arguments, **named):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
     monkeypatch.setattr("tempfile.mkstemp", refuse)
     with pytest.raises(PermissionError, match=r"^Cannot save in .*: Permission denied\.$"):
         DecisionTreeClassifier().save(old)
-    assert_untouched(old)
+    assert_unchanged(old)
 
 
-def test_a_path_that_is_a_folder_is_told(tmp_path):
+def test_a_path_that_is_a_folder_raises(tmp_path):
     with pytest.raises(IsADirectoryError, match=r"is a folder\. Give the file a name in it\.$"):
         DecisionTreeClassifier().save(tmp_path)
     for read in (committee.load, committee.verify, committee.predictor):
@@ -155,7 +155,7 @@ def test_a_path_that_is_a_folder_is_told(tmp_path):
             read(tmp_path)
 
 
-def test_a_folder_that_is_not_there_is_told(tmp_path):
+def test_a_folder_that_does_not_exist_raises(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"^There is no folder .*nowhere to save in\. .*first\.$"):
         DecisionTreeClassifier().save(tmp_path / "nowhere" / "model")
     with pytest.raises(FileNotFoundError, match=r"^There is no file .*model\.$"):
@@ -175,7 +175,7 @@ def test_a_reader_sees_the_old_file_or_the_new_one(tmp_path):
     assert (seen, path.read_text()) == (["old"], "new")
 
 
-def test_a_link_stays_a_link_and_its_file_is_replaced(old, tmp_path):
+def test_a_symbolic_link_remains_and_its_file_is_replaced(old, tmp_path):
     link = tmp_path / "latest"
     link.symlink_to(old)
     DecisionTreeClassifier(max_depth=7).save(link)
@@ -183,7 +183,7 @@ def test_a_link_stays_a_link_and_its_file_is_replaced(old, tmp_path):
     assert committee.load(old).max_depth == committee.load(link).max_depth == 7
 
 
-def test_what_is_no_file_is_neither_replaced_nor_waited_for(tmp_path):
+def test_a_pipe_is_neither_replaced_nor_waited_for(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     with pytest.raises(OSError, match=r"is not a file but a device or the like"):

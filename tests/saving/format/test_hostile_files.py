@@ -1,4 +1,4 @@
-"""No file crashes, hangs or makes a model answer nonsense: each is refused in one line, or is sound."""
+"""Hostile files never crash, hang or give invalid predictions. Each is refused with one line, or valid."""
 
 import random
 
@@ -24,33 +24,33 @@ y = (X[:, 0] > 0).astype(int)
 
 
 @pytest.fixture(scope="module")
-def sound_models():
+def valid_models():
     return hostile_files.models()
 
 
 @pytest.mark.parametrize("seed", [101, 102])
-def test_two_hundred_mutations_are_refused_or_sound(sound_models, seed):
+def test_two_hundred_mutations_are_refused_or_valid(valid_models, seed):
     numbers = np.random.default_rng(seed).permutation(2000)[:200].tolist()
-    found = hostile_files.fuzz(sound_models, numbers, seed)
+    found = hostile_files.fuzz(valid_models, numbers, seed)
     assert [str(each) for each in found if each.verdict.startswith("FAILED")] == []
     assert {each.verdict for each in found} == {"refused", "answered"}
 
 
-def test_a_mutation_is_made_again_by_its_number_and_the_seed(sound_models):
+def test_a_mutation_depends_only_on_its_number_and_the_seed(valid_models):
     mutations = [
         hostile_files.mutated(model.content, random.Random(f"7 {number}"))
         for _ in range(2)
-        for number, model in enumerate(sound_models)
+        for number, model in enumerate(valid_models)
     ]
-    assert mutations[: len(sound_models)] == mutations[len(sound_models) :]
+    assert mutations[: len(valid_models)] == mutations[len(valid_models) :]
     rows, y = hostile_files.scikit_learn_cases.NUMBERS, hostile_files.scikit_learn_cases.THREE
     forests = [make(committee.RandomForestClassifier).fit(rows, y) for _ in range(2)]
     assert hostile_files.saved(forests[0]) == hostile_files.saved(forests[1])
 
 
-def test_a_crash_of_the_child_is_seen(sound_models, monkeypatch):
+def test_a_crash_of_the_child_process_is_reported(valid_models, monkeypatch):
     monkeypatch.setattr(hostile_files, "__file__", "/dev/null")
-    (verdict,) = hostile_files.try_files([(sound_models[0].name, b"", sound_models[0].content, None)])
+    (verdict,) = hostile_files.try_files([(valid_models[0].name, b"", valid_models[0].content, None)])
     assert verdict.startswith("FAILED: crash")
 
 
@@ -65,7 +65,7 @@ def edited(estimator, tmp_path, edit):
 
 
 def change(name, value):
-    """An edit of one array."""
+    """Return an edit that changes the first value of an array."""
 
     def edit(model, arrays):
         arrays[name].flat[0] = value
@@ -74,7 +74,7 @@ def change(name, value):
 
 
 def replace(name, value):
-    """An edit that puts another array into the place of one."""
+    """Return an edit that replaces an array."""
 
     def edit(model, arrays):
         arrays[name] = value(arrays[name]).copy()
@@ -83,7 +83,7 @@ def replace(name, value):
 
 
 def widen(n_columns):
-    """An edit of the number of columns of the support vectors."""
+    """Return an edit of the number of columns of the support vectors."""
 
     def edit(model, arrays):
         model["fitted"]["support_vectors_"]["sparse"]["shape"][1] = n_columns
@@ -92,7 +92,7 @@ def widen(n_columns):
 
 
 def set_parameter(name, value):
-    """An edit of one parameter."""
+    """Return an edit of one parameter."""
 
     def edit(model, arrays):
         model["parameters"][name] = value
@@ -101,7 +101,7 @@ def set_parameter(name, value):
 
 
 def set_fitted(name, value):
-    """An edit of one attribute."""
+    """Return an edit of one attribute."""
 
     def edit(model, arrays):
         model["fitted"][name] = value
@@ -110,7 +110,7 @@ def set_fitted(name, value):
 
 
 def change_curve(value):
-    """An edit of the first threshold of a calibrated classifier."""
+    """Return an edit of the first threshold of a calibrated classifier."""
 
     def edit(model, arrays):
         next(array for name, array in sorted(arrays.items()) if "X_thresholds_" in name)[0] = value
@@ -119,7 +119,7 @@ def change_curve(value):
 
 
 def first_curve(edit):
-    """An edit of the curves of the first classifier of a calibrated one, a list of dicts."""
+    """Return an edit of the curves of the first calibrated classifier, a list of dicts."""
     return lambda model, arrays: edit(dict(model["fitted"]["calibrated_classifiers_"][0]["dict"])["curves"])
 
 
@@ -147,7 +147,7 @@ ATTACKS = [
     (LogisticRegression(), lambda model, arrays: model.update(estimator="sklearn.svm.Evil"), "no estimator"),
     (LogisticRegression(), lambda model, arrays: model.update(estimator="os.system"), "no estimator"),
     (LogisticRegression(), set_parameter("evil", 1), "has no parameter 'evil'"),
-    (LinearDiscriminantAnalysis(), change("intercept_", -np.inf), "infinite for a class that is possible"),
+    (LinearDiscriminantAnalysis(), change("intercept_", -np.inf), "infinite for a class of positive prior"),
     (ISOTONIC, change_curve(2.0), "not in ascending order"),
     (ISOTONIC, change_curve(np.nan), "X_thresholds_ holds nan"),
     (ISOTONIC, set_parameter("method", "sigmoid"), "a curve without a_, b_"),
@@ -162,21 +162,21 @@ ATTACKS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("estimator, edit, fault", ATTACKS, ids=[each[2] for each in ATTACKS])
-def test_an_edited_estimator_of_scikit_learn_is_refused(estimator, edit, fault, tmp_path):
+@pytest.mark.parametrize("estimator, edit, message", ATTACKS, ids=[each[2] for each in ATTACKS])
+def test_an_edited_estimator_of_scikit_learn_is_refused(estimator, edit, message, tmp_path):
     with pytest.raises(DamagedFile) as caught:
         edited(estimator.fit(X, np.abs(y)), tmp_path, edit)
-    assert fault in str(caught.value)
+    assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
-def test_a_class_of_no_probability_has_an_infinite_intercept(tmp_path):
+def test_a_class_of_prior_zero_can_have_an_infinite_intercept(tmp_path):
     with np.errstate(divide="ignore"):
         model = LinearDiscriminantAnalysis(solver="lsqr", priors=[0.0, 1.0]).fit(X, y)
     assert np.isinf(edited(model, tmp_path, lambda model, arrays: None).intercept_).all()
 
 
-def test_a_category_or_a_class_is_a_value_of_a_table(tmp_path):
+def test_a_category_or_a_class_that_is_a_list_raises(tmp_path):
     words = np.array([["a"], ["b"]] * 15, dtype=object)
     for model, name in [
         (OneHotEncoder().fit(words), "categories_"),
@@ -187,19 +187,19 @@ def test_a_category_or_a_class_is_a_value_of_a_table(tmp_path):
 
 
 def put_list(written):
-    """Put a list into the first array of text that is found."""
+    """Replace a value of the first array of text by a list."""
     found = [each for each in hostile_files.places(written) if each[0][each[1]] in ("a", "b")]
     container, key = found[0]
     container[key] = []
 
 
-def test_indices_of_a_sparse_machine_cannot_lead_out_of_it(tmp_path):
-    machine = SVC().fit(hostile_files.scikit_learn_cases.X["sparse"], np.arange(48) % 3)
+def test_indices_of_sparse_support_vectors_must_be_in_range(tmp_path):
+    classifier = SVC().fit(hostile_files.scikit_learn_cases.X["sparse"], np.arange(48) % 3)
     for name, value in [("indices", 2**31 - 1), ("indices", -1), ("starts", 5), ("starts", -1)]:
         with pytest.raises(DamagedFile):
-            edited(machine, tmp_path, change(f"support_vectors___{name}", value))
+            edited(classifier, tmp_path, change(f"support_vectors___{name}", value))
     for length in (2**31, 2**63, 10**30, -1):
         with pytest.raises(DamagedFile, match="support_vectors_ has no shape"):
-            edited(machine, tmp_path, widen(length))
+            edited(classifier, tmp_path, widen(length))
     with pytest.raises(DamagedFile, match="not in order"):
-        edited(machine, tmp_path, replace("support_vectors___indices", lambda each: each[::-1]))
+        edited(classifier, tmp_path, replace("support_vectors___indices", lambda each: each[::-1]))

@@ -1,4 +1,4 @@
-"""What is refused before it is saved or loaded, and what a small file cannot ask for."""
+"""Values that are refused before saving or loading, and limits of the memory that a small file can use."""
 
 import numpy as np
 import pytest
@@ -16,12 +16,12 @@ def test_only_estimators_are_saved(model, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_trust_is_a_list(tmp_path):
-    with pytest.raises(TypeError, match=r"use trusted=\['lightgbm'\]"):
+def test_trust_must_be_a_list(tmp_path):
+    with pytest.raises(TypeError, match=r"Use trusted=\['lightgbm'\]"):
         committee.load(tmp_path / "model.committee", trusted="lightgbm")
 
 
-def test_a_few_long_texts_do_not_widen_many_short_ones():
+def test_a_few_long_texts_among_many_short_ones_are_refused():
     n_texts = 5000
     longest = MOST_PADDING // n_texts + 2
     texts = ["x" * longest, *[""] * n_texts]
@@ -41,12 +41,12 @@ def test_padding_is_counted_over_the_whole_file():
         decoder.value([written, written], "labels")
 
 
-def test_a_path_stays_short_whatever_a_file_names():
+def test_a_path_cuts_long_names():
     assert join("", "n" * 10_000) == "n" * LONGEST_PART
     assert join("a", 3) == "a__3"
 
 
-def test_a_predictor_of_a_median_names_the_lack_of_rows():
+def test_a_predictor_of_a_median_needs_rows():
     booster = committee.AdaBoostRegressor(n_estimators=3, random_state=0)
     booster.fit([[1.0], [2.0], [3.0]], [1.0, 2.0, 4.0])
     with pytest.raises(ValueError, match="There are no rows"):

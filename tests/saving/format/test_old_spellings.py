@@ -1,4 +1,4 @@
-"""Files that name a parameter which was removed since."""
+"""Files with parameters that were removed later."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from committee.rules import BehaviourKnowledgeRule
 X, Y = np.arange(40.0).reshape(20, 2), np.arange(20) % 2
 
 
-def test_a_fitted_model_loads_whatever_a_parameter_of_its_fit_was(tmp_path):
+def test_a_fitted_model_loads_with_any_value_of_a_removed_parameter_of_the_fit(tmp_path):
     path = tmp_path / "network.committee"
     network = NetworkRegressor(n_estimators=2, max_steps=5, random_state=0).fit(X, Y)
     network.save(path)
@@ -20,7 +20,7 @@ def test_a_fitted_model_loads_whatever_a_parameter_of_its_fit_was(tmp_path):
 
 
 @pytest.mark.parametrize("value", ["majority", "mean"])
-def test_a_parameter_that_decides_must_have_had_the_value_that_it_always_has_now(tmp_path, value):
+def test_a_removed_parameter_of_predictions_must_have_its_current_value(tmp_path, value):
     path = tmp_path / "committee.committee"
     voting = VotingClassifier(rule=BehaviourKnowledgeRule(), random_state=0).fit(X, Y)
     voting.save(path)
@@ -33,13 +33,15 @@ def test_a_parameter_that_decides_must_have_had_the_value_that_it_always_has_now
     if value == "majority":
         np.testing.assert_array_equal(committee.load(path).predict(X), voting.predict(X))
     else:
-        told = "BehaviourKnowledgeRule was saved with fallback='mean'. .* 'majority' now. Fit the model again"
-        with pytest.raises(ValueError, match=told):
+        message = (
+            "BehaviourKnowledgeRule was saved with fallback='mean'. .* 'majority' now. Fit the model again"
+        )
+        with pytest.raises(ValueError, match=message):
             committee.load(path)
 
 
 def rules_in(value):
-    """The descriptions of the rules in a description."""
+    """Yield the descriptions of all rules in a description."""
     if isinstance(value, dict):
         if value.get("estimator") == "committee.BehaviourKnowledgeRule":
             yield value

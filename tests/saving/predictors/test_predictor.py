@@ -1,4 +1,4 @@
-"""A predictor of a file says what the estimator says, without scikit-learn."""
+"""A predictor of a file predicts as the estimator does, without scikit-learn."""
 
 import datetime
 import json
@@ -34,17 +34,17 @@ def path(tmp_path):
     return tmp_path / "model.committee"
 
 
-def answers(predictor, X):
+def decisions(predictor, X):
     return predictor.predict_proba(X) if hasattr(predictor, "predict_proba") else predictor.predict(X)
 
 
 def as_json(frame):
-    """The rows as a service would get them."""
+    """Return the rows as a service would receive them."""
     return json.loads(frame.to_json(orient="records", date_format="iso"))
 
 
 @every_estimator
-def test_it_says_what_the_estimator_says_of_a_matrix(estimator, path):
+def test_it_predicts_a_matrix_as_the_estimator_does(estimator, path):
     frame, signal = mixed_frame()
     X = frame[["number", "count", "member"]].to_numpy(dtype=np.float64)
     fitted = clone(estimator).fit(X, target_for(estimator, signal))
@@ -53,23 +53,23 @@ def test_it_says_what_the_estimator_says_of_a_matrix(estimator, path):
         assert predictor.feature_names == ("x0", "x1", "x2")
         for each in (predictor, pickle.loads(pickle.dumps(predictor))):
             np.testing.assert_array_equal(each.predict(X), fitted.predict(X))
-            np.testing.assert_array_equal(answers(each, X), votes_of(fitted, X))
-            np.testing.assert_array_equal(answers(each, X[:1]), votes_of(fitted, X[:1]))
-            np.testing.assert_array_equal(answers(each, np.asfortranarray(X)), votes_of(fitted, X))
+            np.testing.assert_array_equal(decisions(each, X), votes_of(fitted, X))
+            np.testing.assert_array_equal(decisions(each, X[:1]), votes_of(fitted, X[:1]))
+            np.testing.assert_array_equal(decisions(each, np.asfortranarray(X)), votes_of(fitted, X))
 
 
 @every_estimator
-def test_it_says_what_the_estimator_says_of_rows_by_name(estimator, path):
+def test_it_predicts_rows_by_name_as_the_estimator_does(estimator, path):
     frame, signal = mixed_frame()
     frame["day"] = pd.Timestamp("2024-02-29") + pd.to_timedelta(np.arange(len(frame)) % 7, unit="D")
     fitted = clone(estimator).fit(frame, target_for(estimator, signal))
     fitted.save(path)
     predictor = committee.predictor(path)
     rows = as_json(frame)
-    np.testing.assert_array_equal(answers(predictor, rows), votes_of(fitted, frame))
-    np.testing.assert_array_equal(answers(predictor, rows[3]), votes_of(fitted, frame[3:4]))
+    np.testing.assert_array_equal(decisions(predictor, rows), votes_of(fitted, frame))
+    np.testing.assert_array_equal(decisions(predictor, rows[3]), votes_of(fitted, frame[3:4]))
     shuffled = dict(reversed(rows[3].items()))
-    np.testing.assert_array_equal(answers(predictor, shuffled), votes_of(fitted, frame[3:4]))
+    np.testing.assert_array_equal(decisions(predictor, shuffled), votes_of(fitted, frame[3:4]))
     if is_classifier(fitted):
         np.testing.assert_array_equal(predictor.classes, fitted.classes_)
 
@@ -93,10 +93,10 @@ def test_it_needs_neither_scikit_learn_nor_narwhals(estimator, path):
     fitted = clone(estimator).fit(frame, target_for(estimator, signal))
     fitted.save(path)
     rows = [{"number": 1.0, "count": 2}]
-    told = subprocess.run(
+    finished = subprocess.run(
         [sys.executable, "-c", ALONE, str(path), json.dumps(rows)], capture_output=True, text=True, check=True
     )
-    by_matrix, by_name, modules = json.loads(told.stdout)
+    by_matrix, by_name, modules = json.loads(finished.stdout)
     expected = fitted.predict(pd.DataFrame(rows)).tolist()
     assert by_matrix == by_name == expected
     assert not {"sklearn", "narwhals", "scipy", "pandas", "joblib"} & set(modules)
@@ -113,14 +113,14 @@ def test_a_category_that_was_not_seen_is_missing(path):
 @pytest.mark.parametrize(
     "day", ["2024-03-02", "2024-03-02T00:00:00", "2024-03-02T01:00:00+01:00", datetime.date(2024, 3, 2)]
 )
-def test_dates_are_read_as_iso_8601_has_them(day, path):
+def test_dates_are_read_from_iso_8601(day, path):
     days = pd.DataFrame({"day": pd.date_range("2024-02-29", periods=5)})
     DecisionTreeRegressor().fit(days, np.arange(5.0)).save(path)
     assert committee.predictor(path).predict([{"day": day}, {"day": "2024-02-29"}]).tolist() == [2.0, 0.0]
 
 
 @pytest.mark.parametrize(
-    "rows, kind, fault",
+    "rows, kind, message",
     [
         ({"age": 3}, ValueError, r"^Row 0 .* Missing: \['city', 'day'\]\. Unknown: \[\]\."),
         ([{"age": 1, "city": "a", "day": None}, {"x": 3}], ValueError, r"^Row 1 .* Unknown: \['x'\]\."),
@@ -135,22 +135,22 @@ def test_dates_are_read_as_iso_8601_has_them(day, path):
         ({"age": "old", "city": "a", "day": None}, ValueError, "'age' was a number .* is text now"),
         ({"age": 3, "city": 3, "day": None}, ValueError, "'city' was text .* is a number now"),
         ({"age": 3, "city": ["a"], "day": None}, TypeError, "'city'"),
-        ({"age": 3, "city": "a", "day": "soon"}, ValueError, "'day' holds dates, and 'soon' is none"),
+        ({"age": 3, "city": "a", "day": "soon"}, ValueError, "'day' should be a date, but contains 'soon'"),
         (np.zeros((1, 3)), ValueError, r"A matrix holds numbers only, and \['city', 'day'\] are not"),
     ],
 )
-def test_bad_rows_are_named(rows, kind, fault, path):
+def test_bad_rows_are_named(rows, kind, message, path):
     frame = pd.DataFrame(
         {"age": [1.0, 2.0], "city": ["a", "b"], "day": pd.date_range("2024-01-01", periods=2)}
     )
     DecisionTreeRegressor().fit(frame, [1.0, 2.0]).save(path)
-    with pytest.raises(kind, match=fault) as caught:
+    with pytest.raises(kind, match=message) as caught:
         committee.predictor(path).predict(rows)
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=name_of)
-def test_a_matrix_of_another_width_is_told(estimator, path):
+def test_a_matrix_of_another_width_raises(estimator, path):
     X, y = np.arange(12.0).reshape(6, 2), [0, 1, 0, 1, 1, 0]
     clone(estimator).fit(X, y).save(path)
     with pytest.raises(ValueError, match=r"The matrix must have 2 columns\."):

@@ -1,4 +1,4 @@
-"""A predictor of a committee of our own members says what the committee says, without scikit-learn."""
+"""A predictor of a committee with our own members predicts as the committee does, without scikit-learn."""
 
 import json
 import pickle
@@ -33,6 +33,7 @@ from committee import (
 )
 from committee.rules import AdjustedRule, CAWPERule, rule_names
 from committee.saving import DamagedFile
+from committee.saving.states.committee_states import MEMBERS
 
 ALONE = """
 import json, sys
@@ -40,13 +41,13 @@ import numpy as np
 import committee
 predictor = committee.predictor(sys.argv[1])
 decide = getattr(predictor, "predict_proba", predictor.predict)
-answers = decide(np.array(json.loads(sys.argv[2])))
-print(json.dumps([answers.tolist(), sorted({name.partition(".")[0] for name in sys.modules})]))
+decisions = decide(np.array(json.loads(sys.argv[2])))
+print(json.dumps([decisions.tolist(), sorted({name.partition(".")[0] for name in sys.modules})]))
 """
 OTHERS = {"sklearn", "narwhals", "scipy", "pandas", "joblib", "threadpoolctl"}
 FRAME, SIGNAL = mixed_frame(90)
 MATRIX = FRAME[["number", "count", "member"]].to_numpy(dtype=np.float64)
-LOOKS_AROUND = ("DynamicSelection", "RegionSelection")
+NEED_ROWS = ("DynamicSelection", "RegionSelection")
 
 
 @pytest.fixture
@@ -55,7 +56,7 @@ def path(tmp_path):
 
 
 def own_members(estimator):
-    """Members of four kinds, all ours."""
+    """Return members of four kinds, all from committee."""
     if is_classifier(estimator):
         types = {"forest": RandomForestClassifier, "c45": C45Classifier}
         types |= {"booster": GradientBoostingClassifier, "ada": AdaBoostM2Classifier}
@@ -75,28 +76,28 @@ def as_json(frame):
     return json.loads(frame.to_json(orient="records"))
 
 
-def answers(predictor, X):
+def decisions(predictor, X):
     return predictor.predict_proba(X) if hasattr(predictor, "predict_proba") else predictor.predict(X)
 
 
 def check_same(fitted, path, X, rows=None):
-    """The predictors of an estimator and of its file answer as the loaded estimator does."""
+    """Check that the predictors of an estimator and of its file predict as the loaded estimator does."""
     rows = X if rows is None else rows
     fitted.save(path)
-    back = committee.load(path)
+    loaded = committee.load(path)
     for predictor in (committee.predictor(path), fitted.predictor()):
         for each in (predictor, pickle.loads(pickle.dumps(predictor))):
-            np.testing.assert_array_equal(answers(each, rows), votes_of(back, X))
-            np.testing.assert_array_equal(each.predict(rows), back.predict(X))
-            np.testing.assert_array_equal(answers(each, rows[:1]), votes_of(back, X[:1]))
+            np.testing.assert_array_equal(decisions(each, rows), votes_of(loaded, X))
+            np.testing.assert_array_equal(each.predict(rows), loaded.predict(X))
+            np.testing.assert_array_equal(decisions(each, rows[:1]), votes_of(loaded, X[:1]))
 
 
-DECIDING = [each for each in COMMITTEES if not name_of(each).startswith(LOOKS_AROUND)]
+WITH_PREDICTOR = [each for each in COMMITTEES if not name_of(each).startswith(NEED_ROWS)]
 
 
 @pytest.mark.parametrize("refit", [True, False])
-@pytest.mark.parametrize("estimator", DECIDING, ids=name_of)
-def test_it_says_what_the_committee_says(estimator, refit, path):
+@pytest.mark.parametrize("estimator", WITH_PREDICTOR, ids=name_of)
+def test_it_predicts_as_the_committee_does(estimator, refit, path):
     y = target_for(estimator, SIGNAL)
     more = {} if refit else {"cv": 3}
     if not refit and "refit" in estimator.get_params(deep=False):
@@ -107,12 +108,12 @@ def test_it_says_what_the_committee_says(estimator, refit, path):
 
 
 @pytest.mark.parametrize("name", rule_names())
-def test_every_rule_that_does_not_look_at_the_rows_has_a_predictor(name, path):
+def test_every_rule_that_does_not_need_the_rows_has_a_predictor(name, path):
     three = np.digitize(SIGNAL, [-0.5, 1.0])
     voting = own_committee(make(VotingClassifier), rule=name).fit(MATRIX, three)
     if name in ("dynamic", "region"):
         voting.save(path)
-        with pytest.raises(ValueError, match=r"Rule of .* looks at the rows by means of scikit-learn\. Use"):
+        with pytest.raises(ValueError, match=r"Rule of .* looks at the rows, which needs scikit-learn\. Use"):
             committee.predictor(path)
         with pytest.raises(ValueError, match=r"looks at the rows, so there is no predictor\. Use the"):
             voting.predictor()
@@ -120,7 +121,7 @@ def test_every_rule_that_does_not_look_at_the_rows_has_a_predictor(name, path):
         check_same(voting, path, MATRIX)
 
 
-def test_a_rule_within_a_rule_decides_alone(path):
+def test_a_rule_inside_a_rule_needs_no_scikit_learn(path):
     voting = own_committee(make(VotingClassifier), rule=AdjustedRule(), cv=3)
     check_same(voting.fit(MATRIX, np.digitize(SIGNAL, [-0.5, 1.0])), path, MATRIX)
 
@@ -135,7 +136,7 @@ def test_a_rule_within_a_rule_decides_alone(path):
     ],
     ids=str,
 )
-def test_meta_learners_of_classes_decide_alone(learner, n_classes, path):
+def test_meta_learners_of_classes_need_no_scikit_learn(learner, n_classes, path):
     y = np.digitize(SIGNAL, [-0.5, 1.0][: n_classes - 1])
     stacking = own_committee(make(StackingClassifier), final_estimator=learner)
     check_same(stacking.fit(MATRIX, y), path, MATRIX)
@@ -144,12 +145,12 @@ def test_meta_learners_of_classes_decide_alone(learner, n_classes, path):
 @pytest.mark.parametrize(
     "learner", [None, "linear", "nnls", "convex", Lasso(0.01), make(RandomForestRegressor)], ids=str
 )
-def test_meta_learners_of_numbers_decide_alone(learner, path):
+def test_meta_learners_of_numbers_need_no_scikit_learn(learner, path):
     stacking = own_committee(make(StackingRegressor), final_estimator=learner)
     check_same(stacking.fit(MATRIX, SIGNAL), path, MATRIX)
 
 
-def test_members_see_columns_of_their_own(path):
+def test_members_can_have_different_columns(path):
     columns = {"c45": ["city", "number"], "ada": ["member"]}
     voting = own_committee(make(VotingClassifier), columns=columns).fit(FRAME, SIGNAL > 0)
     check_same(voting, path, FRAME, as_json(FRAME))
@@ -159,13 +160,13 @@ def test_members_see_columns_of_their_own(path):
     np.testing.assert_array_equal(committee.predictor(path).predict_proba(rows), voting.predict_proba(MATRIX))
 
 
-def test_a_committee_may_sit_in_a_committee(path):
+def test_a_committee_can_be_a_member(path):
     inner = own_committee(make(VotingClassifier), rule=CAWPERule(alpha=2))
     outer = VotingClassifier([("inner", inner), ("tree", C45Classifier())], rule="product", random_state=0)
     check_same(outer.fit(FRAME, SIGNAL > 0), path, FRAME, as_json(FRAME))
 
 
-def test_a_member_that_knows_a_category_more_is_asked_about_it(path):
+def test_a_member_with_another_category_uses_it(path):
     all_cities = pd.DataFrame({"city": ["Bonn", "Oslo", "Rome"] * 20})
     y = np.array(["cold", "cold", "warm"] * 20)
     tree = C45Classifier().fit(all_cities, y)
@@ -193,25 +194,25 @@ def test_one_class_needs_no_rule(path):
         (AdaBoostRegressor, make(RandomForestRegressor)),
     ],
 )
-def test_boosted_members_that_are_fitted_one_by_one_are_prepared(booster, member, path):
+def test_boosted_members_that_are_fitted_one_by_one_have_predictors(booster, member, path):
     model = make(booster, estimator=member, n_estimators=4)
     y = np.digitize(SIGNAL, [-0.5, 1.0]) if is_classifier(model) else SIGNAL
     check_same(clone(model).fit(MATRIX, y), path, MATRIX)
     check_same(clone(model).fit(FRAME, y), path, FRAME, as_json(FRAME))
 
 
-def test_a_file_of_before_says_what_to_do(path):
+def test_an_older_file_must_be_saved_again(path):
     X, y = MATRIX[:, 1:], SIGNAL > 0
     AdaBoostM1Classifier(C45Classifier(class_weight="balanced"), n_estimators=2).fit(X, y).save(path)
     change(path, lambda description, arrays: description["model"]["fitted"].pop("weighing"))
-    with pytest.raises(ValueError, match=r"written by an earlier committee\. Load it, and save it again"):
+    with pytest.raises(ValueError, match=r"An earlier version of committee .* Load it, and save it again"):
         committee.predictor(path)
     committee.load(path).save(path)
     assert committee.predictor(path).predict(X).shape == (90,)
 
 
 @pytest.mark.parametrize(
-    ("model", "fault"),
+    ("model", "message"),
     [
         (
             VotingClassifier([("bayes", GaussianNB())]),
@@ -232,9 +233,9 @@ def test_a_file_of_before_says_what_to_do(path):
     ],
     ids=["member", "boosted", "learner", "passthrough"],
 )
-def test_what_needs_scikit_learn_is_named_with_the_way_out(model, fault, path):
+def test_the_error_names_the_part_that_needs_scikit_learn(model, message, path):
     model.fit(MATRIX[:, 1:], SIGNAL > 0).save(path)
-    with pytest.raises(ValueError, match=fault) as caught:
+    with pytest.raises(ValueError, match=message) as caught:
         committee.predictor(path)
     assert "\n" not in str(caught.value)
 
@@ -246,8 +247,8 @@ def test_what_needs_scikit_learn_is_named_with_the_way_out(model, fault, path):
         AdaBoostM1Classifier(GaussianNB(), n_estimators=2),
     ],
 )
-def test_an_estimator_whose_members_are_not_ours_has_no_predictor(model):
-    with pytest.raises(ValueError, match=r"only models of our own can be prepared\. Use the"):
+def test_an_estimator_with_members_of_other_libraries_has_no_predictor(model):
+    with pytest.raises(ValueError, match=r"only committee's own models have predictors\. Use the"):
         model.fit(MATRIX[:, 1:], SIGNAL > 0).predictor()
 
 
@@ -267,30 +268,30 @@ def test_scikit_learn_is_not_imported(model, path):
     fitted = model.fit(X, target_for(model, SIGNAL))
     fitted.save(path)
     command = [sys.executable, "-c", ALONE, str(path), json.dumps(X[:5].tolist())]
-    told, modules = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-    assert told == votes_of(fitted, X[:5]).tolist()
+    found, modules = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    assert found == votes_of(fitted, X[:5]).tolist()
     assert not OTHERS & set(modules)
 
 
-def test_bad_rows_are_told_in_the_words_of_the_committee(path):
+def test_bad_rows_are_named_by_the_columns_of_the_committee(path):
     columns = {"c45": ["city"]}
     own_committee(make(VotingClassifier), columns=columns).fit(FRAME, SIGNAL > 0).save(path)
     predictor = committee.predictor(path)
     assert predictor.feature_names == ("number", "count", "member", "city")
-    for rows, kind, fault in [
+    for rows, kind, message in [
         ({"city": "Oslo"}, ValueError, r"^Row 0 .* Missing: \['number', 'count', 'member'\]"),
         (np.zeros((1, 4)), ValueError, r"A matrix holds numbers only, and \['city'\] are not"),
         ([], ValueError, "There are no rows"),
         (None, TypeError, "Got NoneType"),
     ]:
-        with pytest.raises(kind, match=fault):
+        with pytest.raises(kind, match=message):
             predictor.predict(rows)
 
 
 @pytest.mark.parametrize("estimator", [*ESTIMATORS, own_committee(make(VotingClassifier), cv=2)], ids=name_of)
-def test_it_refuses_what_nothing_asks_for(estimator, path):
+def test_unused_parts_of_a_file_are_refused(estimator, path):
     fitted = clone(estimator).fit(MATRIX, target_for(estimator, SIGNAL))
-    for edit, fault in [
+    for edit, message in [
         (lambda description, arrays: arrays.update(more=np.zeros(3)), "No value uses the arrays"),
         (
             lambda description, arrays: description["model"]["fitted"].update(more=1),
@@ -300,72 +301,72 @@ def test_it_refuses_what_nothing_asks_for(estimator, path):
     ]:
         fitted.save(path)
         change(path, edit)
-        with pytest.raises(DamagedFile, match=fault):
+        with pytest.raises(DamagedFile, match=message):
             committee.load(path)
-        if "more" not in fault:
-            with pytest.raises(DamagedFile, match=fault):
+        if "more" not in message:
+            with pytest.raises(DamagedFile, match=message):
                 committee.predictor(path)
 
 
 @pytest.mark.parametrize("model", [*ESTIMATORS, own_committee(make(VotingClassifier), cv=2)], ids=name_of)
-def test_one_more_learnt_attribute_is_the_business_of_the_class_alone(model, path, monkeypatch):
-    """It is saved and loaded, and the predictor answers, after an edit of one class."""
+def test_a_new_fitted_attribute_needs_a_change_of_one_class_only(model, path, monkeypatch):
+    """The attribute is saved and loaded, and the predictor still works."""
     kind = type(model)
     learnt, take = kind._learnt, kind._take_learnt
 
-    def take_one_more(self, fields):
+    def take_with_attribute(self, fields):
         self.n_looks_ = fields.integer("n_looks", 0, 10)
         take(self, fields)
 
     monkeypatch.setattr(kind, "_learnt", lambda self: learnt(self) | {"n_looks": self.n_looks_})
-    monkeypatch.setattr(kind, "_take_learnt", take_one_more)
+    monkeypatch.setattr(kind, "_take_learnt", take_with_attribute)
     fitted = clone(model).fit(MATRIX, target_for(model, SIGNAL))
-    # Members of the same class keep the attribute too.
+    # Members of the same class need the attribute too.
     monkeypatch.setattr(kind, "n_looks_", 3, raising=False)
     fitted.save(path)
     monkeypatch.delattr(kind, "n_looks_")
     assert committee.load(path).n_looks_ == 3
-    np.testing.assert_array_equal(answers(committee.predictor(path), MATRIX), votes_of(fitted, MATRIX))
+    np.testing.assert_array_equal(decisions(committee.predictor(path), MATRIX), votes_of(fitted, MATRIX))
 
 
 @pytest.mark.parametrize(
-    ("edit", "fault"),
+    ("edit", "message"),
     [
         (
-            lambda fitted: fitted["seats"][0]["dict"][2].__setitem__(1, [7]),
-            "its columns are none",
+            lambda fitted: fitted[MEMBERS][0]["dict"][2].__setitem__(1, [7]),
+            "its columns are not in the table",
         ),
-        (lambda fitted: fitted["seats"].clear(), "there are no members|No value uses"),
-        (lambda fitted: fitted.update(rule=None), "a choice without one|No value uses"),
+        (lambda fitted: fitted[MEMBERS].clear(), "there are no members|No value uses"),
+        (lambda fitted: fitted.update(rule=None), "must have a rule unless|No value uses"),
         (lambda fitted: fitted["rule"].update(estimator="committee.C45Classifier"), "not a rule|is a|has no"),
         (lambda fitted: fitted["rule"]["fitted"].update(n_members_=3), "scores_ has shape"),
     ],
 )
-def test_a_committee_that_does_not_fit_together_is_refused(edit, fault, path):
+def test_an_inconsistent_committee_is_refused(edit, message, path):
     own_committee(make(VotingClassifier), rule="cawpe", cv=2).fit(MATRIX, SIGNAL > 0).save(path)
     change(path, lambda description, arrays: edit(description["model"]["fitted"]))
     for read in (committee.load, committee.predictor):
-        with pytest.raises(DamagedFile, match=fault):
+        with pytest.raises(DamagedFile, match=message):
             read(path)
 
 
 def test_a_member_with_calibrated_scores_is_named(path):
-    members = [("tree", make(C45Classifier)), ("machine", LinearSVC())]
+    members = [("tree", make(C45Classifier)), ("svm", LinearSVC())]
     VotingClassifier(members, calibrate="sigmoid", cv=3).fit(np.nan_to_num(MATRIX), SIGNAL > 0).save(path)
-    with pytest.raises(ValueError, match=r"The member 'machine' of .* is not one of committee's own models"):
+    with pytest.raises(ValueError, match=r"The member 'svm' of .* is not one of committee's own models"):
         committee.predictor(path)
 
 
 def test_a_member_of_our_own_with_calibrated_scores_is_refused_by_name(path):
-    members = [("tree", make(C45Classifier)), ("machine", LinearSVC())]
+    members = [("tree", make(C45Classifier)), ("svm", LinearSVC())]
     VotingClassifier(members, calibrate="sigmoid", cv=3).fit(np.nan_to_num(MATRIX), SIGNAL > 0).save(path)
 
-    def calibrate_the_tree(description, arrays):
-        tree, machine = (dict(seat["dict"]) for seat in description["model"]["fitted"]["seats"])
-        tree["calibration"], machine["calibration"] = machine["calibration"], None
-        seats = [{"dict": list(map(list, seat.items()))} for seat in (tree, machine)]
-        description["model"]["fitted"]["seats"] = seats
+    def calibrate_tree(description, arrays):
+        fitted = description["model"]["fitted"]
+        tree, svm = (dict(member["dict"]) for member in fitted[MEMBERS])
+        tree["calibration"], svm["calibration"] = svm["calibration"], None
+        fitted[MEMBERS] = [{"dict": list(map(list, member.items()))} for member in (tree, svm)]
 
-    change(path, calibrate_the_tree)
-    with pytest.raises(DamagedFile, match="Member 'tree' votes by itself and needs no calibration"):
+    change(path, calibrate_tree)
+    with pytest.raises(DamagedFile, match="Member 'tree' has probabilities and needs no calibration"):
         committee.predictor(path)

@@ -1,4 +1,4 @@
-"""scikit-learn's splitters are stored, as the cv of a committee, and load without trust."""
+"""scikit-learn's splitters are saved as the `cv` of a committee and load without trust."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ from committee.saving.scikit_learn import LISTED, SPLITTERS
 X, Y = load_iris(return_X_y=True)
 X, Y = X[::5], Y[::5]
 GROUPS = np.arange(30) // 3
-GIVEN = {
+PARAMETERS = {
     "GroupKFold": {"n_splits": 3},
     "RepeatedKFold": {"n_splits": 3, "n_repeats": 2, "random_state": 0},
     "RepeatedStratifiedKFold": {"n_splits": 2, "n_repeats": 2, "random_state": 0},
@@ -24,8 +24,8 @@ GIVEN = {
 
 
 @pytest.mark.parametrize("name", SPLITTERS)
-def test_every_splitter_splits_as_before_when_it_is_loaded(name, tmp_path):
-    splitter = getattr(model_selection, name)(**GIVEN.get(name, {}))
+def test_a_loaded_splitter_splits_as_the_saved_one(name, tmp_path):
+    splitter = getattr(model_selection, name)(**PARAMETERS.get(name, {}))
     path = tmp_path / "automatic.committee"
     CommitteeClassifier(cv=splitter).save(path)
     loaded = committee.load(path).cv
@@ -63,7 +63,7 @@ def test_any_other_splitter_is_stored_through_skops_and_needs_trust(tmp_path):
         {"n_splits": 1, "shuffle": False, "random_state": None},
     ],
 )
-def test_what_is_no_splitter_is_refused(parameters):
-    line = LISTED["sklearn.model_selection.KFold"]
+def test_invalid_parameters_of_a_splitter_are_refused(parameters):
+    listed = LISTED["sklearn.model_selection.KFold"]
     with pytest.raises(DamagedFile, match="cv"):
-        line.restore(Described(line.public_name, parameters, None), "cv")
+        listed.restore(Described(listed.public_name, parameters, None), "cv")

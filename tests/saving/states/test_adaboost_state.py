@@ -1,4 +1,4 @@
-"""AdaBoost: going on, and what is kept."""
+"""AdaBoost: warm starts and stored weights."""
 
 import warnings
 
@@ -28,7 +28,7 @@ from committee.table import bin_table
 @pytest.mark.parametrize("booster_type", [*CLASSIFIERS, AdaBoostRegressor])
 @pytest.mark.parametrize("weighting", ["reweight", "resample"])
 @pytest.mark.parametrize("in_python", [False, True])
-def test_a_warm_start_goes_on_as_if_it_had_never_stopped(booster_type, weighting, in_python):
+def test_a_warm_start_equals_an_uninterrupted_fit(booster_type, weighting, in_python):
     X, y = noisy_classes(n_classes=3) if booster_type in CLASSIFIERS else noisy_numbers()
     tree, python = (
         (DecisionTreeClassifier, PythonTree)
@@ -38,15 +38,15 @@ def test_a_warm_start_goes_on_as_if_it_had_never_stopped(booster_type, weighting
     member = (python if in_python else tree)(max_depth=3)
     settings = {"weighting": weighting, "store_weights": True, "random_state": 3}
     whole = booster_type(member, n_estimators=7, **settings).fit(X, y)
-    parts = booster_type(member, n_estimators=3, warm_start=True, **settings).fit(X, y)
-    parts.set_params(n_estimators=7).fit(X, y)
-    assert len(parts.estimators_) == len(whole.estimators_) == 7
-    np.testing.assert_allclose(parts.estimator_weights_, whole.estimator_weights_, rtol=1e-12)
-    np.testing.assert_allclose(parts.row_weights_, whole.row_weights_, rtol=1e-12)
-    np.testing.assert_array_equal(parts.predict(X), whole.predict(X))
+    resumed = booster_type(member, n_estimators=3, warm_start=True, **settings).fit(X, y)
+    resumed.set_params(n_estimators=7).fit(X, y)
+    assert len(resumed.estimators_) == len(whole.estimators_) == 7
+    np.testing.assert_allclose(resumed.estimator_weights_, whole.estimator_weights_, rtol=1e-12)
+    np.testing.assert_allclose(resumed.row_weights_, whole.row_weights_, rtol=1e-12)
+    np.testing.assert_array_equal(resumed.predict(X), whole.predict(X))
 
 
-def test_a_warm_start_checks_what_it_goes_on_with():
+def test_a_warm_start_checks_the_rows_and_the_parameters():
     X, y = noisy_classes()
     booster = AdaBoostM1Classifier(n_estimators=3, warm_start=True).fit(X, y)
     with pytest.warns(UserWarning, match="without increasing n_estimators"):
@@ -54,7 +54,7 @@ def test_a_warm_start_checks_what_it_goes_on_with():
     booster.set_params(n_estimators=5)
     with pytest.raises(ValueError, match="pass the same rows"):
         booster.fit(X[:-1], y[:-1])
-    with pytest.raises(ValueError, match="classes of the fit before"):
+    with pytest.raises(ValueError, match="classes of the previous fit"):
         booster.fit(X, y + 1)
     with pytest.raises(ValueError, match="store_weights must be True from the first fit on"):
         booster.set_params(store_weights=True).fit(X, y)
@@ -67,7 +67,7 @@ def test_a_warm_start_checks_what_it_goes_on_with():
         easy.set_params(n_estimators=9).fit([[1], [2]], [0, 1])
 
 
-def test_stored_weights_are_distributions_and_the_first_is_that_of_the_user():
+def test_stored_weights_sum_to_one_and_start_with_those_of_the_user():
     X, y = noisy_classes()
     weights = np.arange(len(y)) % 3
     booster = AdaBoostM2Classifier(n_estimators=4, store_weights=True).fit(X, y, sample_weight=weights)
@@ -77,7 +77,7 @@ def test_stored_weights_are_distributions_and_the_first_is_that_of_the_user():
     assert AdaBoostM2Classifier(n_estimators=4).fit(X, y).row_weights_ is None
 
 
-def test_threads_change_no_bit_of_a_large_table():
+def test_the_number_of_threads_does_not_change_a_bit():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40_000, 20)).astype(np.float32)
     y = ((X[:, :3] ** 2).sum(axis=1) > 2.4).astype(int)
@@ -87,11 +87,11 @@ def test_threads_change_no_bit_of_a_large_table():
             DecisionTreeClassifier(max_depth=2), n_estimators=3, weighting="resample", random_state=0
         ),
     ):
-        answers = {booster.set_params(n_jobs=n).fit(X, y).predict_proba(X).tobytes() for n in (1, 2, 3, 7)}
-        assert len(answers) == 1
+        decisions = {booster.set_params(n_jobs=n).fit(X, y).predict_proba(X).tobytes() for n in (1, 2, 3, 7)}
+        assert len(decisions) == 1
 
 
-def test_few_bins_are_coarse_and_many_are_exact():
+def test_many_bins_are_exact_and_few_are_not():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(2000, 1))
     y = (X[:, 0] > np.sort(X[:, 0])[700]).astype(int)
@@ -99,7 +99,7 @@ def test_few_bins_are_coarse_and_many_are_exact():
     assert AdaBoostM1Classifier(max_bins=4).fit(X, y).score(X, y) < 1
 
 
-def test_a_binned_table_is_the_table():
+def test_a_binned_table_gives_the_same_model_as_the_table():
     X, y = noisy_classes()
     binned = bin_table(X)
     np.testing.assert_array_equal(
@@ -108,7 +108,7 @@ def test_a_binned_table_is_the_table():
     )
     with pytest.raises(TypeError, match="learns from values"):
         AdaBoostClassifier(PythonStump()).fit(binned, y)
-    with pytest.raises(ValueError, match="a BinnedTable has none to give"):
+    with pytest.raises(ValueError, match="a BinnedTable cannot be divided"):
         AdaBoostClassifier(early_stopping=True).fit(binned, y)
 
 
@@ -134,7 +134,7 @@ def test_parameters_of_the_trees_reach_the_engine():
         np.testing.assert_allclose(engine.predict_proba(X), python.predict_proba(X), rtol=1e-6)
 
 
-def test_importances_are_those_of_the_members_by_their_votes():
+def test_importances_are_weighted_means_of_those_of_the_members():
     X, y = noisy_classes()
     booster = AdaBoostM1Classifier(n_estimators=6).fit(X, y)
     by_member = np.array([member.feature_importances_ for member in booster.estimators_])
@@ -143,7 +143,7 @@ def test_importances_are_those_of_the_members_by_their_votes():
     assert booster.feature_importances_.sum() == pytest.approx(1)
 
 
-def test_survey_weights_count_by_their_ratios():
+def test_the_scale_of_row_weights_does_not_matter():
     X, y = noisy_classes()
     weights = np.random.default_rng(0).integers(1, 5, len(y)).astype(float)
     small, large = (
@@ -153,7 +153,7 @@ def test_survey_weights_count_by_their_ratios():
     np.testing.assert_allclose(small, large, rtol=1e-9)
 
 
-def test_no_warning_is_given_for_ordinary_tables():
+def test_ordinary_tables_cause_no_warning():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for booster_type in CLASSIFIERS:

@@ -1,1 +1,1 @@
-"""Keep the votes of members on rows that they were not fitted on, for any rule and for later members."""
+"""Store the votes of members on held-out rows, to reuse them with any rule and with later members."""

@@ -1,8 +1,8 @@
-"""What is voted on, and the votes of one fitted model: a poll, and a ballot in it.
+"""Polls and ballots: the rows of a table to vote on, and the votes of one fitted model.
 
-A `Poll` holds the answers of one table, and the split that says which rows each fold holds out. It has
-fingerprints of table, split and test rows, so that votes on others are refused. It holds no row of the table.
-A `Ballot` holds the votes of one model on the rows that it has not seen. Each is a file of its own.
+A `Poll` contains the answers of a table and the rows that each fold holds out, but no features. It has
+fingerprints of the table, the split and the test rows, so that votes on others are refused. A `Ballot`
+contains the votes of one model on the rows that it was not fitted on. Each is saved to a separate file.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from committee.saving.format.plain_values import with_keys
 from committee.table import Schema, read_like
 from committee.table.input_types import ArrayLike, TableLike
 from committee.task import Classification, Regression, check_lengths, check_target
-from committee.votes.folds import Fold, split_print
+from committee.votes.folds import Fold, split_fingerprint
 from committee.votes.vote_arrays import NEARLY_ONE, as_shares, check_block, dtype_of
 
-# The name of a member, and the fold that its model has not seen.
+# The name of a member, and the fold that its model was not fitted on.
 Place = tuple[str, int | None]
 SUFFIX = ".votes"
-# The attributes of a ballot that its file describes in words.
+# The attributes of a ballot in the description of its file. The others are arrays.
 DESCRIBED = ("member", "fold", "recipe", "notes", "are_scores")
 
 
 @dataclass(frozen=True, eq=False)
 class Poll:
-    """What is voted on.
+    """The rows to vote on.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class Poll:
     n_test_rows : int
     y_test : ndarray of shape (n_test_rows,), or None
     table, split, test : str
-        Fingerprints: of the table with y and weights, of the folds with groups, of the test rows.
+        Fingerprints of the table with y and weights, of the folds with groups, and of the test rows.
     """
 
     task: Task
@@ -75,13 +75,13 @@ class Poll:
         X_test: TableLike | None = None,
         y_test: ArrayLike | None = None,
     ) -> Poll:
-        """Make the poll on a table that is held out in folds, and on test rows."""
+        """Make the poll for a table, its folds and test rows."""
         n_test_rows, answers, test = 0, None, ""
         if X_test is not None:
             rows = read_like(X_test, training.schema)
             answers = None if y_test is None else test_answers(y_test, training.task, rows.n_rows)
             n_test_rows = rows.n_rows
-            # Without the answers, which may become known later.
+            # The fingerprint does not include the answers, because they may become known later.
             alone = Data.of(rows, np.full(n_test_rows, np.nan), None)
             test = table_print(alone, training.schema, training.task)
         return cls(
@@ -93,7 +93,7 @@ class Poll:
             n_test_rows,
             answers,
             table_print(training.data, training.schema, training.task),
-            split_print(folds, training.groups),
+            split_fingerprint(folds, training.groups),
             test,
         )
 
@@ -104,19 +104,19 @@ class Poll:
 
     @property
     def key(self) -> str:
-        """What every ballot of this poll carries."""
+        """The fingerprint that every ballot of this poll contains."""
         return f"{self.table}-{self.split}-{self.test}"
 
     @cached_property
     def is_held_out(self) -> np.ndarray:
-        """For each row, whether some fold holds it out."""
+        """Whether any fold holds out each row."""
         found = np.zeros(self.n_rows, dtype=bool)
         for rows in self.held_out:
             found[rows] = True
         return found
 
     def check_same(self, other: Poll, folder: Path) -> None:
-        """Raise if a folder, which has this poll, is to be used for another."""
+        """Raise unless another poll for the folder of this poll is the same."""
         are_alike = self.y_test is None or other.y_test is None or np.array_equal(self.y_test, other.y_test)
         for what, is_same in (
             ("another table", self.table == other.table),
@@ -125,7 +125,7 @@ class Poll:
             ("test rows with other answers", are_alike),
         ):
             if not is_same:
-                raise ValueError(f"The folder {folder} holds votes on {what}. Use a folder of its own.")
+                raise ValueError(f"The folder {folder} holds votes on {what}. Use another folder.")
 
     def write(self, path: Path) -> None:
         """Write the poll to a file."""
@@ -135,14 +135,14 @@ class Poll:
 
     @classmethod
     def read(cls, path: Path) -> Poll:
-        """Read the poll of a file, each part checked."""
+        """Read a poll from a file and check it."""
         description, arrays = read_container(path)
         decoder = Decoder(arrays)
         parts = Fields(decoder.named(with_keys(description, {"poll"}, "poll")["poll"], "poll"), "poll")
         decoder.finish()
         task = parts.take("task", object)
         if not isinstance(task, Classification | Regression):
-            raise DamagedFile(f"{path} is of no task")
+            raise DamagedFile(f"{path} does not contain a task")
         dtype = np.int32 if isinstance(task, Classification) else np.float64
         y = parts.array("y", dtype, (None,))
         n_test_rows = parts.integer("n_test_rows", 0, 2**48)
@@ -163,7 +163,7 @@ class Poll:
         if isinstance(task, Classification):
             for codes in (y, found.y_test):
                 are_codes = codes is None or ((codes >= 0) & (codes < task.n_outputs)).all()
-                require(are_codes, f"{path} has answers of no class")
+                require(are_codes, f"{path} has answers of unknown classes")
         require(found.weights is None or (found.weights >= 0).all(), f"{path} has a negative weight")
         return found
 
@@ -177,18 +177,18 @@ class Ballot:
     member : str
         The name of the member.
     fold : int or None
-        The fold that the model has not seen. None: it has seen all rows, and votes on each by those of its
-        parts that have not seen it, as a forest does out of bag.
+        The fold that the model was not fitted on. None: the model was fitted on all rows and votes out of
+        bag, as a forest does.
     rows : ndarray of int64 of shape (n_votes,)
-        The rows that it votes on.
+        The rows of the votes.
     votes : ndarray of shape (n_votes, n_outputs)
     test_votes : ndarray of shape (n_test_rows, n_outputs), or None
     recipe : str, default=""
-        What the member is made of.
+        A text that identifies the estimator and the columns of the member.
     notes : dict, default={}
-        What else is kept of the fit, as JSON can hold it.
+        Further values to store with the votes, as in JSON.
     are_scores : bool, default=False
-        Whether these are values of a `decision_function`, which calibration turns into votes.
+        Whether the votes are values of a `decision_function`, which calibration turns into votes.
     """
 
     member: str
@@ -202,26 +202,26 @@ class Ballot:
 
     @property
     def place(self) -> Place:
-        """Return its member and its fold."""
+        """The member and the fold."""
         return self.member, self.fold
 
     @classmethod
     def read(cls, path: Path, poll: Poll) -> Ballot:
-        """Map the ballot of a file.
+        """Map a ballot from a file into memory.
 
         Raises
         ------
         DamagedFile
-            If the file is not what was written.
+            If the file is damaged.
         ValueError
-            If it is a vote on another table or split.
+            If the votes are on another table or split.
         """
         description, arrays = map_container(path)
         are_parts = description.keys() == {"poll", *DESCRIBED} and {"rows", "votes"} <= arrays.keys()
         require(are_parts, f"{path} is not a ballot")
         if description["poll"] != poll.key:
             raise ValueError(
-                f"{path} is a vote on another table, split or test rows. Take it out of the folder."
+                f"{path} contains votes on another table, split or test rows. Remove it from the folder."
             )
         fold = description["fold"]
         is_sound = (
@@ -239,7 +239,7 @@ class Ballot:
             test_votes=arrays.get("test_votes"),
             **{name: description[name] for name in DESCRIBED},
         )
-        require(path.name == file_name(ballot.place), f"{path} is not called as its member and fold")
+        require(path.name == file_name(ballot.place), f"{path} has a wrong file name")
         try:
             ballot.check(poll)
         except ValueError as error:
@@ -247,7 +247,7 @@ class Ballot:
         return ballot
 
     def write(self, folder: Path, poll: Poll) -> None:
-        """Write the ballot to a file, which is there whole or not at all."""
+        """Write the ballot to a file, completely or not at all."""
         description = {"poll": poll.key} | {name: getattr(self, name) for name in DESCRIBED}
         arrays = {"rows": self.rows, "votes": self.votes}
         if self.test_votes is not None:
@@ -255,14 +255,14 @@ class Ballot:
         write_container(folder / file_name(self.place), description, arrays)
 
     def check(self, poll: Poll) -> None:
-        """Raise unless these are votes on the rows of the poll."""
+        """Raise if the votes are not on rows of the poll or are not valid."""
         of = f"Votes of member {self.member!r}"
         if self.fold is not None:
             if self.fold not in range(len(poll.held_out)):
                 raise ValueError(f"{of}: there is no fold {self.fold}. There are {len(poll.held_out)} folds.")
             of += f" in fold {self.fold}"
             if not np.array_equal(self.rows, poll.held_out[self.fold]):
-                raise ValueError(f"{of} must be on the rows that it holds out, in their order.")
+                raise ValueError(f"{of} must be on the rows that the fold holds out, in their order.")
         elif len(self.rows) and not 0 <= self.rows.min() <= self.rows.max() < poll.n_rows:
             raise ValueError(f"{of} must be on rows of the table, which has {poll.n_rows}.")
         elif len(np.unique(self.rows)) < len(self.rows):
@@ -273,32 +273,32 @@ class Ballot:
             self._check_numbers(f"{of} on test rows", self.test_votes, shape)
 
     def in_shares(self) -> Ballot:
-        """Rescale votes for classes, so that they sum to one; scores and numbers stay as they are."""
+        """Rescale votes for classes so that they sum to one. Scores and numbers do not change."""
         if self.are_scores or self.votes.shape[1] == 1:
             return self
         on_test = None if self.test_votes is None else as_shares(self.test_votes, NEARLY_ONE)
         return replace(self, votes=as_shares(self.votes, NEARLY_ONE), test_votes=on_test)
 
     def crisp(self) -> Ballot:
-        """Replace scores by votes for the class of the highest."""
+        """Replace scores by crisp votes for the class with the highest score."""
         if not self.are_scores:
             return self
         on_test = None if self.test_votes is None else for_highest(self.test_votes)
         return replace(self, votes=for_highest(self.votes), test_votes=on_test, are_scores=False)
 
     def _check_numbers(self, what: str, votes: np.ndarray, shape: tuple[int, int]) -> None:
-        """Raise unless votes have a shape and are such numbers as votes are; scores may be below 0."""
+        """Raise unless votes have the given shape and valid values. Only scores may be negative."""
         if votes.shape != shape:
             raise ValueError(f"{what} must have the shape {shape}. Got {votes.shape}.")
         try:
-            # A single output may be any number, as a score of a class may that the model knows.
+            # Scores of known classes are checked like a single output, which may be any finite number.
             check_block(votes[votes > -np.inf].reshape(1, -1, 1) if self.are_scores else votes[None])
         except ValueError as error:
             raise ValueError(f"{what}: {error}") from error
 
 
 def for_highest(scores: np.ndarray) -> np.ndarray:
-    """Vote for the class of the highest score.
+    """Return crisp votes for the class with the highest score.
 
     Examples
     --------
@@ -309,13 +309,13 @@ def for_highest(scores: np.ndarray) -> np.ndarray:
 
 
 def as_votes(votes: ArrayLike, dtype: type) -> np.ndarray:
-    """Copy votes: numbers of a regression may come without a second axis."""
+    """Copy votes, and add a second axis to one-dimensional votes of a regression."""
     array: np.ndarray = np.array(votes, dtype=dtype, order="C")
     return array[:, None] if array.ndim == 1 else array
 
 
 def file_name(place: Place) -> str:
-    """Name the file of a ballot: the letters of the member's name that a file may have, and a checksum.
+    """Return the file name of a ballot: the name of the member in safe characters, and a checksum.
 
     Examples
     --------
@@ -351,7 +351,7 @@ def test_answers(y_test: ArrayLike, task: Task, n_rows: int) -> np.ndarray:
 
 
 def table_print(data: Data, schema: Schema, task: Task) -> str:
-    """Return a fingerprint of the values, the columns and, if there are any, the classes of a table."""
+    """Return a fingerprint of the values, the columns and any classes of a table."""
     classes = repr(task.classes.tolist()) if isinstance(task, Classification) else ""
     columns = [[column.name, column.kind.value, repr(column.categories)] for column in schema.columns]
     text = json.dumps([data.fingerprint, columns, classes])

@@ -1,9 +1,9 @@
-"""The box that ballots are put into, in memory or in a folder, and what follows from all of them.
+"""Store ballots in memory or in a folder, and compute honest votes from them.
 
-In: a ballot for each fitted model. Out: honest votes, votes on test rows, and a warning for a member that may
-know the answers of rows that its models should not have seen. In a folder, each ballot is a file of its own,
-which is there whole or not at all: a process that is killed loses the fit it was at, and any number of
-processes may vote at the same time.
+In: a ballot for each fitted model. Out: honest votes, votes on test rows, and a warning if a member may know
+the answers of held-out rows. In a folder, each ballot is a separate file that is written completely or not at
+all. A process that is killed only loses its current fit, and several processes can add ballots at the same
+time.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ from committee.votes.honest_votes import HonestVotes
 from committee.votes.vote_arrays import dtype_of, folded_scores
 
 POLL_FILE = "bank.poll"
-# From what ballots hold on rows of the table, or on test rows (None), to votes.
+# A function that turns the contents of ballots into votes, with the rows of the table, or None for test rows.
 Voting = Callable[[np.ndarray, np.ndarray | None], np.ndarray]
-# A loss that is higher on test rows by this many standard errors, and by this share, is not chance.
+# A leak is reported if the loss on test rows is higher by this many standard errors and by this share.
 N_STANDARD_ERRORS, SHARE = 5.0, 0.1
-# With fewer rows the standard error itself is so uncertain that honest members were suspected.
+# With fewer rows the standard error is so uncertain that honest members would be suspected.
 FEWEST_ROWS = 10
 
 
 class BallotBox:
-    """The ballots of one poll. Files that other processes write are found when they are there.
+    """The ballots of one poll, including files that other processes add to the folder.
 
     Parameters
     ----------
     poll : Poll
     folder : str or path, default=None
-        None keeps them in memory.
+        None stores ballots in memory.
     calibrate : {"isotonic", "sigmoid", "temperature"} or None, default=None
         How scores become votes. With None, votes are crisp.
     """
@@ -53,16 +53,16 @@ class BallotBox:
         self.poll = poll if self.folder is None else poll_of_folder(poll, self.folder)
         self.calibrate = calibrate
         self._kept: dict[Place, Ballot] = {}
-        # Of the files that were looked at: size and time, and the place and recipe of each that is sound.
+        # The files that were read: size and time, and the place and recipe of each valid file.
         self._looked_at: dict[str, tuple[tuple[int, int], tuple[Place, str] | None]] = {}
 
     @property
     def members(self) -> list[str]:
-        """The names, sorted, of the members that have voted on every row, or out of bag."""
+        """The sorted names of the members that have voted on every row or out of bag."""
         return sorted(name for name, folds in self.folds_by_member().items() if self._are_whole(folds))
 
     def put(self, ballot: Ballot) -> None:
-        """Keep a ballot, and warn if its member has voted on all rows and may know them."""
+        """Store a ballot. Warn if its member has now voted on all rows and may know their answers."""
         ballot.check(self.poll)
         ballot = ballot.in_shares()
         before = self.folds_by_member().get(ballot.member)
@@ -78,32 +78,32 @@ class BallotBox:
                 warnings.warn(leak, UserWarning, stacklevel=3)
 
     def take(self, place: Place) -> Ballot:
-        """Return a ballot. The votes of a file are mapped."""
+        """Return a ballot. Votes in a file are mapped into memory."""
         if self.folder is None:
             return self._kept[place]
         return Ballot.read(self.folder / file_name(place), self.poll)
 
     def has(self, member: str, fold: int | None, recipe: str) -> bool:
-        """Whether there is a ballot; raise if the member has another recipe, or votes in another way."""
+        """Return whether there is a ballot. Raise if the member has another recipe or kind of votes."""
         known = self._recipes()
         for (name, voted_in), other in known.items():
             if name != member:
                 continue
             if other != recipe:
                 raise ValueError(
-                    f"There are votes of another member {member!r}, made by another recipe. Give this one a "
-                    "name of its own."
+                    f"There are votes of another member {member!r}, made by another recipe. Give this member "
+                    "another name."
                 )
             if (voted_in is None) != (fold is None):
                 where, too = ("out of bag", "in folds") if voted_in is None else ("in folds", "out of bag")
                 raise ValueError(
-                    f"Member {member!r} has voted {where}, and cannot vote {too} as well. Give this one a "
-                    "name of its own."
+                    f"Member {member!r} has voted {where}, and cannot vote {too} as well. Give this member "
+                    "another name."
                 )
         return (member, fold) in known
 
     def chosen(self, names: Iterable[str] | None) -> list[str]:
-        """Return the members of some names; None stands for all that have voted on every row."""
+        """Check names of members. None returns all members that have voted on every row."""
         whole = self.members
         if names is None:
             if not whole:
@@ -114,11 +114,11 @@ class BallotBox:
         chosen = list(names)
         for name in chosen:
             if name not in whole:
-                raise ValueError(f"Member {name!r} has not voted on every row. Those who have: {whole}.")
+                raise ValueError(f"Member {name!r} has not voted on every row. Members that have: {whole}.")
         return chosen
 
     def folds_by_member(self) -> dict[str, list[int | None]]:
-        """Return the folds that each member has voted in, in order; None, out of bag, is the first."""
+        """Return the folds in which each member has voted, in order. None (out of bag) is the first."""
         found: dict[str, list[int | None]] = {}
         in_order = sorted(self._recipes(), key=lambda place: -1 if place[1] is None else place[1])
         for member, fold in in_order:
@@ -126,14 +126,14 @@ class BallotBox:
         return found
 
     def honest(self, chosen: list[str]) -> HonestVotes:
-        """Return the mean honest vote of each member on each row that all of them have voted on."""
+        """Return the mean honest vote of each member, on the rows that all members have voted on."""
         honest = self._honest_scores(chosen)
         for place, name in enumerate(chosen):
             honest.votes[place] = self._from_scores(name)(honest.votes[place], honest.rows)
         return honest
 
     def test_votes(self, chosen: list[str], n_folds: int) -> np.ndarray:
-        """Return the test votes by fold of the models, of shape (n_folds, n_members, n_rows, n_outputs)."""
+        """Return the test votes by fold, of shape (n_folds, n_members, n_rows, n_outputs)."""
         poll = self.poll
         if not poll.test:
             raise ValueError("The bank has no test rows. Make it with Bank(X, y, X_test=...).")
@@ -150,14 +150,14 @@ class BallotBox:
         return votes
 
     def _recipes(self) -> dict[Place, str]:
-        """Return what ballots there are, and the recipe of each."""
+        """Return the places of all ballots, and the recipe of each."""
         if self.folder is None:
             return {place: ballot.recipe for place, ballot in self._kept.items()}
         looked_at = map(self._look_at, sorted(self.folder.glob(f"*{SUFFIX}")))
         return dict(found for found in looked_at if found is not None)
 
     def _look_at(self, path: Path) -> tuple[Place, str] | None:
-        """Return the place and recipe of a file, if it is sound. It is read again only if it is replaced."""
+        """Return the place and recipe of a valid file, else None. A file is read again after a change."""
         state = path.stat()
         stamp = state.st_size, state.st_mtime_ns
         before = self._looked_at.get(path.name)
@@ -168,21 +168,21 @@ class BallotBox:
             ballot = Ballot.read(path, self.poll)
             found = ballot.place, ballot.recipe
         except DamagedFile as error:
-            warnings.warn(f"A ballot does not count. {error}", RuntimeWarning, stacklevel=6)
+            warnings.warn(f"A ballot is ignored. {error}", RuntimeWarning, stacklevel=6)
         self._looked_at[path.name] = stamp, found
         return found
 
     def _ballots(self, member: str) -> Iterator[Ballot]:
-        """Yield the ballots of a member one after the other: each is mapped while it is looked at.
+        """Yield the ballots of a member, mapped one at a time.
 
-        There are scores among them only if they are to be calibrated.
+        Without calibration, scores are replaced by crisp votes.
         """
         for fold in self.folds_by_member()[member]:
             ballot = self.take((member, fold))
             yield ballot.crisp() if self.calibrate is None else ballot
 
     def _are_whole(self, folds: list[int | None]) -> bool:
-        """Whether some folds hold out every row that any does, or there are votes out of bag."""
+        """Return whether these folds hold out every row that any fold does, or votes are out of bag."""
         voted = np.zeros(self.poll.n_rows, dtype=bool)
         for fold in folds:
             if fold is None:
@@ -196,7 +196,7 @@ class BallotBox:
         return HonestVotes.of_models(cast, poll.task, poll.y, poll.weights, poll.groups)
 
     def _from_scores(self, member: str) -> Voting:
-        """Return what makes votes of a member's ballots: for scores, the curves that `calibrate` names."""
+        """Return the function that turns the contents of a member's ballots into votes."""
         if self.calibrate is None or not next(self._ballots(member)).are_scores:
             return lambda votes, rows: votes
         held_out = (ballot.rows for ballot in self._ballots(member))
@@ -208,12 +208,12 @@ class BallotBox:
         )
 
     def _leak_of(self, member: str) -> str | None:
-        """Return a warning if the models of a member do implausibly well on the rows held out.
+        """Return a warning if the models of a member have an implausibly low loss on held-out rows.
 
-        The models have seen neither the rows held out nor the test rows, so up to chance their mean loss is
-        the same on both. It is the Brier score for classes and the squared error for numbers. Without the
-        answers of the test rows it is how far the highest vote is from one: models are surer of rows that
-        they know. None if there is no leak, or if it cannot be measured.
+        The models were fitted neither on the held-out rows nor on the test rows, so the mean loss should be
+        about the same on both. The loss is the Brier score for classes and the squared error for numbers.
+        Without the answers of the test rows, it is 1 minus the highest vote, since models are more certain on
+        rows that they know. None if there is no leak, or if it cannot be measured.
         """
         poll, as_votes = self.poll, self._from_scores(member)
         are_known = poll.y_test is not None
@@ -240,21 +240,21 @@ class BallotBox:
             return None
         times = difference / error if error else float("inf")
         return (
-            f"Member {member!r} may know the rows that it votes on: its models' loss is {honest:.3g} on rows "
-            f"held out and {test:.3g} on test rows, {times:.0f} standard errors more. Look for a column or a "
-            "step that was made with y."
+            f"Member {member!r} may know the rows that it votes on: the loss of its models is {honest:.3g} "
+            f"on held-out rows and {test:.3g} on test rows, {times:.0f} standard errors more. Look for a "
+            "column or a step that uses y."
         )
 
 
 def poll_of_folder(poll: Poll, folder: Path) -> Poll:
-    """Write a poll to its folder; raise if there is another."""
+    """Write a poll to its folder. Raise if the folder contains another poll."""
     if folder.exists() and not folder.is_dir():
-        raise NotADirectoryError(f"{folder} is a file. Give the bank a folder of its own.")
+        raise NotADirectoryError(f"{folder} is a file. Use a folder for the bank.")
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / POLL_FILE
     if not path.exists():
         poll.write(path)
-    # The file is read even then: another process may have begun a bank at the same time.
+    # Read the file even after writing it, because another process may have created it at the same time.
     known = Poll.read(path)
     known.check_same(poll, folder)
     if poll.y_test is None:

@@ -1,8 +1,8 @@
-"""A recipe: what a member is made of, as text that is the same in every process.
+"""Recipes: texts that identify members and are the same in every process.
 
-In: a member. Out: the names of its classes, all their parameters and its columns. Members that would learn
-differently have different recipes: the recipe of a function holds its code and the values that it uses, that
-of a random number generator its state, that of a frozen estimator its pickle.
+In: a member. Out: the names of its classes, all their parameters and its columns. Members that would be
+fitted differently have different recipes. A recipe contains the code of a function and the values that the
+function uses, the state of a random number generator, and a checksum of the pickle of a frozen estimator.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from committee.assembling.named_members import Member
 
 
 def recipe_of(member: Member) -> str:
-    """Write down what a member is made of: its classes, all their parameters, and its columns.
+    """Return the recipe of a member: its classes, all their parameters and its columns.
 
     Examples
     --------
@@ -30,20 +30,22 @@ def recipe_of(member: Member) -> str:
     'sklearn.naive_bayes.GaussianNB(priors=None, var_smoothing=1e-09) on [0, 2]'
     """
     try:
-        made_of = written_out(member.estimator)
+        text = written_out(member.estimator)
     except ValueError as error:
-        raise ValueError(f"Member {member.name!r} has a parameter without a text. {error}") from error
-    return made_of + (f" on {member.columns}" if member.columns is not None else "")
+        raise ValueError(
+            f"Member {member.name!r} has a parameter that cannot be written as text. {error}"
+        ) from error
+    return text + (f" on {member.columns}" if member.columns is not None else "")
 
 
 def written_out(value: object, above: tuple[object, ...] = ()) -> str:
-    """Write down a parameter as text that is the same in every process.
+    """Write a parameter as text that is the same in every process.
 
     Parameters
     ----------
     value : object
     above : tuple, default=()
-        The functions and objects that are being written, of which it is a part.
+        The functions and objects around the value, to stop at cycles.
 
     Returns
     -------
@@ -93,28 +95,29 @@ def written_out(value: object, above: tuple[object, ...] = ()) -> str:
         return f"{type(value).__module__}.{type(value).__qualname__}:{digest(written_out(held, within))}"
     kind = type(value)
     if kind.__repr__ is object.__repr__ and isinstance(kept := value.__getstate__(), dict):
-        return named_parts(value, {name: kept[name] for name in kept.keys() - unsaid(value)}, within)
+        names = kept.keys() - ignored_attributes(value)
+        return named_parts(value, {name: kept[name] for name in names}, within)
     text = repr(value)
     if " at 0x" not in text:
         return text
     if (name := public_name(value)) is None:
         raise ValueError(
-            f"Nothing tells one {kind.__name__} from another but where it is in memory. Give its class a "
-            "__repr__, or use another value."
+            f"Only its address in memory identifies a {kind.__name__}. Give its class a __repr__, or use "
+            "another value."
         )
     return name
 
 
-def unsaid(value: object) -> set[str]:
-    """Return the attributes of an object that do not matter.
+def ignored_attributes(value: object) -> set[str]:
+    """Return the attributes of an object that are not part of its text.
 
-    A distribution has a copy of numpy's own generator, but searches draw from another.
+    A distribution contains a copy of numpy's global generator, but searches draw from another generator.
     """
     return {"__doc__", "_random_state"} if hasattr(value, "rvs") else set()
 
 
 def public_name(value: object) -> str | None:
-    """Return the name that a value has in its module, as compiled functions do; None if it has none.
+    """Return the qualified name of a value if it is an attribute of its module, else None.
 
     Examples
     --------
@@ -129,7 +132,7 @@ def public_name(value: object) -> str | None:
 
 
 def held_values(value: object) -> list[object]:
-    """Return all that a frame, a series or a sparse matrix holds; nothing for other values.
+    """Return the contents of a data frame, series or sparse matrix; an empty list for other values.
 
     Examples
     --------
@@ -149,7 +152,7 @@ def held_values(value: object) -> list[object]:
 
 
 def named_parts(value: object, parts: dict[str, object], within: tuple[object, ...]) -> str:
-    """Write down an object by its class and what it holds."""
+    """Write an object as its class and named values."""
     held = ", ".join(f"{name}={written_out(each, within)}" for name, each in sorted(parts.items()))
     return f"{type(value).__module__}.{type(value).__qualname__}({held})"
 
@@ -157,8 +160,8 @@ def named_parts(value: object, parts: dict[str, object], within: tuple[object, .
 def function_parts(function: FunctionType, within: tuple[object, ...]) -> Iterator[str]:
     """Yield the code of a function and the values that it uses.
 
-    They are its defaults, its closure, and the constants and functions of its module that it names. Values
-    that can change at any time, such as a list of its module, are not looked into.
+    The values are its defaults, its closure, and the constants and functions of its module that it uses.
+    Mutable globals, such as lists, are ignored.
     """
     for part in (function.__code__, function.__defaults__, function.__kwdefaults__):
         yield written_out(part, within)
@@ -172,7 +175,7 @@ def function_parts(function: FunctionType, within: tuple[object, ...]) -> Iterat
 
 
 def names_in(code: CodeType) -> set[str]:
-    """Return the names of globals and attributes that a function uses."""
+    """Return the names of globals and attributes in the code of a function."""
     inner = (names_in(each) for each in code.co_consts if isinstance(each, CodeType))
     return set(code.co_names).union(*inner)
 

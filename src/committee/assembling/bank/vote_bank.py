@@ -1,8 +1,8 @@
-"""A bank of votes: what members say of rows that they have not seen, kept for any rule and for later members.
+"""Store the honest votes of members in a bank, to reuse them with any rule and with later members.
 
-In: the votes of each fitted model on the rows that it has not seen, and on test rows. Out: honest votes, the
-decision of any rule on the test rows, and a leaderboard. A bank is of one table, one split and one set of
-test rows, and refuses votes on others. Nobody who has voted needs to be fitted again.
+In: the votes of each fitted model on the rows that it was not fitted on, and on test rows. Out: honest votes,
+the decision of any rule on the test rows, and a leaderboard. A bank belongs to one table, one split and one
+set of test rows, and refuses votes on others. Members that have voted need not be fitted again.
 """
 
 from __future__ import annotations
@@ -34,22 +34,22 @@ from committee.saving.predictors.deciders import decided_by_fold, folds_of_rule
 from committee.table.input_types import ArrayLike, TableLike
 from committee.table.source import open_source
 from committee.task import Classification, Regression
-from committee.votes.folds import Fold, bags_will_do
+from committee.votes.folds import Fold, can_vote_out_of_bag
 from committee.votes.honest_votes import HonestVotes
 from committee.votes.vote_arrays import dtype_of
 
 TASKS = {"classification": Classification, "regression": Regression}
-# A bank has no random_state: it gives the same answer twice.
+# The fixed seed of rules. A bank has no random_state, so that the same votes give the same results.
 SEED = 0
 
 
 class Bank:
-    """Votes of members on rows that they have not seen, and on test rows.
+    """Store the votes of members on rows that they were not fitted on, and on test rows.
 
-    With a folder, every ballot, which is what one fitted model votes, is a file: it is there whole or not at
-    all, holds numbers and no code, and is found again by the next `Bank` of the same table, split and test
-    rows, or by `Bank.open`. Several processes may fill a folder at the same time. A file that is cut off or
-    changed is reported in a warning, and does not count.
+    A ballot contains the votes of one fitted model. With a folder, every ballot is a file of numbers without
+    code, which is written completely or not at all. The next `Bank` of the same table, split and test rows
+    reads these files, and so does `Bank.open`. Several processes can fill a folder at the same time. Damaged
+    files are ignored with a warning.
 
     Parameters
     ----------
@@ -61,18 +61,18 @@ class Bank:
     groups : array-like of shape (n_rows,), default=None
         Rows of one group are held out together, by members and by rules.
     cv : int, splitter or iterable of (train, test) rows, default=5
-        The split, as the `cv` of committees.
+        The split, as for the `cv` of committees.
     X_test : table of shape (n_test_rows, n_columns), default=None
-        Rows to decide on. A member's vote on them is the mean of its models'.
+        Rows to decide on. The vote of a member on them is the mean of the votes of its models.
     y_test : array-like of shape (n_test_rows,), default=None
-        Their answers, if they are known. They only serve to find members that know rows held out.
+        The answers of the test rows, if known. They are only used to find members that know held-out rows.
     calibrate : {"isotonic", "sigmoid", "temperature"} or None, default=None
-        How the scores of members that have a `decision_function` and no `predict_proba` become votes: by a
-        curve that is fitted on the honest ones, and on those of the other folds for the honest votes
-        themselves. With None, they are crisp. The scores are what is kept; of a member that scores pairs of
-        classes, as SVC(decision_function_shape="ovo"), it is 1 for the class that it predicts.
+        How to turn the scores of members with a `decision_function` and without `predict_proba` into votes.
+        A curve is fitted on the honest scores. The honest scores of a fold are calibrated by a curve of the
+        other folds. None makes crisp votes. The bank stores the scores. For a member that scores pairs of
+        classes, such as SVC(decision_function_shape="ovo"), it stores 1 for the predicted class.
     folder : str or path, default=None
-        Where votes are kept; it is made if it is not there. None keeps them in memory.
+        The folder for the votes, which is created if necessary. None stores them in memory.
 
     Examples
     --------
@@ -114,20 +114,20 @@ class Bank:
         folds = training.folds(cv)
         box = BallotBox(Poll.of(training, folds, X_test, y_test), folder, calibrate)
         test_rows = None if X_test is None else in_order(open_source(X_test), training.schema).native
-        self._take(box, training, folds, test_rows, bags_will_do(cv, training.groups))
+        self._take(box, training, folds, test_rows, can_vote_out_of_bag(cv, training.groups))
 
     @classmethod
     def of(
         cls, training: TrainingSet, folds: list[Fold], folder: str | os.PathLike[str] | None = None
     ) -> Self:
-        """Make the bank of a table that is read and split already."""
+        """Make the bank for a training set and its folds."""
         bank = cls.__new__(cls)
         bank._take(BallotBox(Poll.of(training, folds), folder), training, folds)
         return bank
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str], *, calibrate: str | None = None) -> Self:
-        """Open a bank without its table: for all that needs votes alone.
+        """Open a bank without its table, for methods that only need votes.
 
         Parameters
         ----------
@@ -137,7 +137,7 @@ class Bank:
         Returns
         -------
         Bank
-            It cannot ask rules that look at rows.
+            It cannot use rules that look at the rows.
         """
         path = Path(folder, POLL_FILE)
         if not path.is_file():
@@ -152,13 +152,13 @@ class Bank:
         training: TrainingSet | None = None,
         folds: list[Fold] | None = None,
         X_test: TableLike | None = None,
-        # Of folds that are given, nobody knows whether others would do as well.
-        bags_will_do: bool = False,
+        # False, because it is unknown whether other folds than the given ones are equally valid.
+        can_vote_out_of_bag: bool = False,
     ) -> None:
-        """Hold a box and, if they are known, the table and the split that its votes are on."""
+        """Set the ballot box and, if known, the table and the split of its votes."""
         self._box, self._poll = box, box.poll
         self._training, self._folds, self._X_test = training, folds, X_test
-        self._bags_will_do = bags_will_do
+        self._can_vote_out_of_bag = can_vote_out_of_bag
 
     def add(
         self,
@@ -172,31 +172,31 @@ class Bank:
         recipe: str = "",
         notes: dict[str, object] | None = None,
     ) -> None:
-        """Keep the votes of one fitted model.
+        """Add the votes of one fitted model.
 
-        Once a member has voted on all rows, its votes on them are compared with those on the test rows. If it
-        does implausibly well on the former, a warning says that it may know their answers.
+        When a member has voted on all rows, the loss of these votes is compared with the loss on the test
+        rows. If it is implausibly low, a warning reports that the member may know the answers.
 
         Parameters
         ----------
         member : str
-            The name of the member that it is a model of.
+            The name of the member.
         fold : int or None
-            The fold that it has not seen. None: it has seen all rows, and votes out of bag.
+            The fold that the model was not fitted on. None: it was fitted on all rows and votes out of bag.
         votes : array-like of shape (n_held_out_rows, n_outputs)
             Probabilities in the order of the sorted classes, or numbers. Probabilities that do not sum to one
             are rescaled.
         rows : array-like of int, default=None
-            The rows that the votes are on. None: those that the fold holds out, in their order. Rules learn
-            from the rows that all their members have voted on, so a few rows here leave few for all.
+            The rows of the votes. None: the rows that the fold holds out, in their order. Rules are only
+            fitted on rows that all their members have voted on.
         test_votes : array-like of shape (n_test_rows, n_outputs), default=None
         are_scores : bool, default=False
-            Whether votes for classes are scores of any size, to be calibrated. A class that the model does
-            not know has the score minus infinity.
+            Whether votes for classes are uncalibrated scores. A class that the model does not know has the
+            score minus infinity.
         recipe : str, default=""
-            What the member is made of. Votes by another recipe under the same name are refused.
+            A text that identifies the estimator. Votes by another recipe under the same name are refused.
         notes : dict, default=None
-            What else is to be kept of the fit, as JSON can hold it.
+            Further values to store with the votes, as in JSON.
         """
         if not isinstance(member, str):
             raise ValueError(f"member must be a name. Got {member!r}.")
@@ -204,11 +204,11 @@ class Bank:
             raise ValueError(f"fold must be the number of a fold, or None. Got {fold!r}.")
         if rows is None:
             if fold is None:
-                raise ValueError(f"Votes of member {member!r} out of bag need rows: those they are on.")
+                raise ValueError(f"Votes of member {member!r} out of bag need rows. Pass rows.")
             known = range(len(self._poll.held_out))
             rows = self._poll.held_out[fold] if fold in known else np.empty(0)
         if are_scores and not isinstance(self._poll.task, Classification):
-            raise ValueError("are_scores=True is for classes. Numbers are votes as they are: leave it out.")
+            raise ValueError("are_scores=True is for classes. Leave it out for a regression.")
         self.has(member, fold, recipe)
         dtype = dtype_of(self._poll.task)
         ballot = Ballot(
@@ -224,13 +224,12 @@ class Bank:
         self._box.put(ballot)
 
     def add_committee(self, committee: object) -> None:
-        """Keep the honest votes of a committee's members, and what they vote on the test rows.
+        """Add the votes of a committee's members: honest votes, and votes on the test rows.
 
         Parameters
         ----------
         committee : estimator
-            A committee that was fitted on the table of the bank with its groups, if there are any, and held
-            out the same rows: cv=bank.folds.
+            A committee that was fitted on the table of the bank with the same groups and with cv=bank.folds.
         """
         if not isinstance(committee, Assembled):
             raise ValueError(
@@ -242,8 +241,8 @@ class Bank:
             raise ValueError("The committee was fitted on another table. Make a bank of that table for it.")
         if not honest.split:
             raise ValueError(
-                "Nobody knows which rows the members of the committee have seen: they came fitted, had a "
-                "time limit, or are from an older file. Fit them with cv=bank.folds."
+                "It is unknown which rows the members of the committee were fitted on: they were passed "
+                "fitted, had a time limit, or are from an older file. Fit them with cv=bank.folds."
             )
         if honest.split != self._poll.split:
             raise ValueError(
@@ -267,42 +266,43 @@ class Bank:
         random_state: int = 0,
         verbose: int = 0,
     ) -> None:
-        """Fit members in all folds, and keep their votes. What is there already is not fitted again.
+        """Fit members in all folds and add their votes. Folds with stored votes are not fitted again.
 
         Parameters
         ----------
         estimators : list of (str, estimator)
             Members with neither `predict_proba` nor `decision_function` cast crisp votes.
         columns : dict from names of members to lists of columns, default=None
-            Which columns members see, by name or position. Members that are not named see all.
+            The columns that each member sees, by name or position. Other members see all columns.
         out_of_bag : bool, default=True
-            Whether our forests and bagging with `bootstrap=True` vote out of bag, in one fit, if `cv` is an
-            integer and there are no groups. In other splits a bag would know rows that a fold does not.
+            Whether committee's own forests and bagging with `bootstrap=True` vote out of bag, in a single
+            fit, if `cv` is an integer and there are no groups. With another `cv`, bags could contain rows
+            that the split must keep apart.
         on_error : {"raise", "drop"}, default="raise"
-            Whether a fit that fails is an error, or drops the member with a warning.
+            What to do if a fit fails: raise an error, or drop the member with a warning.
         runner : {"serial", "threads", "processes"} or Runner, default="threads"
         n_jobs : int, default=None
-            How many fits run at the same time. None is as many as there are cores.
+            The number of fits that run at the same time. None uses all cores.
         random_state : int, default=0
-            Draws, with the member's name, every `random_state` that is None.
+            Draws, together with the name of the member, every `random_state` that is None.
         verbose : int, default=0
-            Whether to show how many fits are done.
+            Whether to show the number of finished fits.
         """
         if on_error not in ("raise", "drop"):
             raise ValueError(f'on_error must be "raise" or "drop". Got {on_error!r}.')
         if not integer(0)(random_state):
             raise ValueError(f"random_state must be an integer >= 0. Got {random_state!r}.")
         training, folds = self._training, self.folds
-        assert training is not None  # Or it would have no folds.
+        assert training is not None  # Otherwise, folds would have raised.
         members = [
             seeded_by_name(member, random_state)
             for member in members_of(estimators, columns, training.schema, training.are_classes)
         ]
-        # The place of each member, its recipe, and a fold that it has not voted in.
+        # One fit for each: the place of the member, its recipe, and a fold without its votes.
         wanted: list[tuple[int, str, int | None]] = []
         for place, member in enumerate(members):
             recipe = recipe_of(member)
-            in_bags = out_of_bag and self._bags_will_do and has_bags(member.estimator)
+            in_bags = out_of_bag and self._can_vote_out_of_bag and has_bags(member.estimator)
             for fold in [None] if in_bags else range(len(folds)):
                 if not self.has(member.name, fold, recipe):
                     wanted.append((place, recipe, fold))
@@ -332,27 +332,29 @@ class Bank:
     def folds(self) -> list[Fold]:
         """The split: for each fold, the rows to learn from and the rows to vote on."""
         if self._folds is None:
-            raise ValueError("A bank that was opened without its table knows no rows to learn from.")
+            raise ValueError(
+                "The bank was opened without its table, so it has no training rows. Use Bank(X, y)."
+            )
         return self._folds
 
     @property
     def members(self) -> list[str]:
-        """The names, sorted, of the members that can sit together.
+        """The sorted names of the complete members.
 
-        They have voted on every row that some fold holds out or, out of bag, on the rows that they could.
+        A member is complete if it has voted out of bag or on every row that any fold holds out.
         """
         return self._box.members
 
     def has(self, member: str, fold: int | None, recipe: str = "") -> bool:
-        """Return whether there are votes of a member's model.
+        """Return whether there are votes of a member in a fold.
 
         Parameters
         ----------
         member : str
         fold : int or None
         recipe : str, default=""
-            Votes of the same name by another recipe are an error. So are votes in a fold beside votes out of
-            bag.
+            Votes of the same name by another recipe are an error. So is a fold for a member with out-of-bag
+            votes, and the reverse.
 
         Returns
         -------
@@ -361,11 +363,11 @@ class Bank:
         return self._box.has(member, fold, recipe)
 
     def notes(self, member: str, fold: int | None) -> dict[str, object]:
-        """Return what was noted of a fit."""
+        """Return the notes that were added with a ballot."""
         return self.ballot(member, fold).notes
 
     def ballot(self, member: str, fold: int | None) -> Ballot:
-        """Return what a member's model has voted.
+        """Return the votes of a member's model in a fold.
 
         Parameters
         ----------
@@ -375,27 +377,27 @@ class Bank:
         Returns
         -------
         Ballot
-            With `rows` and `votes`; scores, if `are_scores`, as the model gave them.
+            It has `rows` and `votes`. If `are_scores`, the votes are uncalibrated scores.
         """
         return self._box.take((member, fold))
 
     def votes(self, names: Iterable[str] | None = None) -> np.ndarray:
-        """Return the mean honest vote of each member on each row that all of them have voted on.
+        """Return the mean honest vote of each member, on the rows that all members have voted on.
 
         Parameters
         ----------
         names : iterable of str, default=None
-            Members. None is all that have voted on every row.
+            Members. None is all members that have voted on every row.
 
         Returns
         -------
         ndarray of shape (n_members, n_honest_rows, n_outputs)
-            The only copy of the votes that is in memory.
+            The bank keeps no other copy of a folder's votes in memory.
         """
         return self.honest(names).votes
 
     def honest(self, names: Iterable[str] | None = None) -> HonestVotes:
-        """Return the honest votes with their answers, weights, groups and rows.
+        """Return the honest votes with the answers, weights, groups and positions of their rows.
 
         Parameters
         ----------
@@ -408,7 +410,7 @@ class Bank:
         return self._box.honest(self._box.chosen(names))
 
     def test_votes(self, names: Iterable[str] | None = None) -> np.ndarray:
-        """Return the votes of each member on the test rows: the mean of its models'.
+        """Return the votes of each member on the test rows: the mean of the votes of its models.
 
         Parameters
         ----------
@@ -427,8 +429,8 @@ class Bank:
         Parameters
         ----------
         rule : str, callable or Rule
-            A name of `committee.rules`, a function of votes, or a rule, which stays as it is. One that draws
-            and has no `random_state` draws the same each time.
+            A name of `committee.rules`, a function of votes, or a rule, of which a clone is fitted. A rule
+            whose `random_state` is None draws the same numbers each time.
         names : iterable of str, default=None
 
         Returns
@@ -438,7 +440,7 @@ class Bank:
         return self._fit_rule(rule, names)[0]
 
     def combine(self, rule: object, names: Iterable[str] | None = None) -> np.ndarray:
-        """Let a rule decide on the test rows, after it has learnt from all honest votes.
+        """Fit a rule on all honest votes and return its decision on the test rows.
 
         Parameters
         ----------
@@ -463,12 +465,12 @@ class Bank:
         *,
         scoring: object = None,
     ) -> Leaderboard:
-        """Judge members and rules by honest votes; a rule that learns decides on rows it has not learnt from.
+        """Score members and rules on honest votes. Rules that learn are cross-validated.
 
         Parameters
         ----------
         rules : iterable of rules, default=None
-            Names, functions or rules. None is every rule by name that can decide here.
+            Names, functions or rules. None is every named rule for the task.
         names : iterable of str, default=None
         scoring : str, scorer or callable, default=None
             As for `score`. None is accuracy, or R2 for numbers.
@@ -484,13 +486,13 @@ class Bank:
         return leaderboard_of(honest, chosen, rules, scoring, SEED)
 
     def _fit_rule(self, rule: object, names: Iterable[str] | None) -> tuple[Rule, TableEncoder | None]:
-        """Fit a rule on all honest votes; return it with what encodes rows for it, if it looks at them."""
+        """Fit a rule on all honest votes. Return it, with an encoder if it looks at the rows."""
         honest, encoder = self.honest(names), None
         made = seeded(as_rule(rule), generator_of(SEED))
         if made._looks_at_X():
             if self._training is None:
                 raise ValueError(
-                    f"{type(made).__name__} looks at the rows, which the folder does not hold. Make the "
+                    f"{type(made).__name__} looks at the rows, which the folder does not contain. Make the "
                     "bank with its table: Bank(X, y, folder=...)."
                 )
             encoder, honest = look_at_rows(honest, self._training.X)

@@ -1,1 +1,1 @@
-"""Fit mixtures of experts: members and the gate that weighs them learn together."""
+"""Mixtures of experts, in which members and the gate that weights them are fitted together."""

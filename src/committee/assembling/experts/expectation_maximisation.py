@@ -1,12 +1,12 @@
-"""EM for mixtures of experts (Jordan and Jacobs 1994): from a random start uphill to a maximum.
+"""Fit mixtures of experts by EM from a random start (Jordan and Jacobs 1994).
 
-In: rows, and what gates and experts are made of. Out: a `Mixture`. The objective is the log-likelihood of the
-rows, less the penalties of gates and experts of our own. With soft assignment the likelihood of a row is the
-sum over experts of gate times density; with hard assignment it is the largest of these.
+In: rows, and the settings of gates and experts. Out: a `Mixture`. The objective is the log-likelihood of the
+rows, minus the penalties of our own gates and experts. With soft assignment, the likelihood of a row is the
+sum over experts of gate times density. With hard assignment, it is the largest of these products.
 
-EM sums over rows, and the last bits of sums depend on the order of their terms. So `Rows` are sorted, and
-equal rows are one row of their joint weight: the order of the rows, or a row twice instead of weight 2,
-does not change what is learnt.
+EM sums over rows, and the last bits of a sum depend on the order of its terms. Therefore `Rows` are sorted,
+and equal rows are merged into one row with their total weight. The order of the rows then does not change the
+mixture, and a row with weight 2 is equivalent to the row twice.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ from committee.table import Table
 from committee.table.column_summaries import as_numbers, mean_and_deviation
 from committee.task import Classification, Regression, scaled
 
-# How much of a row is shared out evenly at the start, whatever is near it.
+# The share of each row that is divided equally between the experts at the start.
 EVEN_SHARE = 0.05
-# An expert whose share of all weight is less stays as it is.
+# An expert is not fitted again if its share of the total weight is smaller.
 LEAST_SHARE = 1e-8
-# A share of the variance of y. An expert on a few rows would otherwise be infinitely likely.
+# The smallest variance, relative to y. Otherwise the likelihood of an expert on a few rows could be infinite.
 MIN_VARIANCE = 1e-4
 LOG_OF_TWO_PI = float(np.log(2 * np.pi))
-# Sums of several threads differ in their last bits.
+# Sums over several threads would differ in their last bits.
 ONE_THREAD = BlasLimit(1)
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Rows that gates and experts learn from, shared by all restarts.
+    """The encoded training rows of gates and experts, shared by all restarts.
 
     Parameters
     ----------
@@ -57,10 +57,10 @@ class Rows:
     y : ndarray of shape (n_rows,)
         Codes of classes, or numbers of mean 0 and standard deviation 1.
     weights : ndarray of shape (n_rows,)
-        All positive.
+        Weights > 0.
     task : Classification or Regression
     center, spread : float
-        The mean and the standard deviation of numbers before they were scaled; 0 and 1 for classes.
+        The mean and the standard deviation of y before scaling. They are 0 and 1 for classes.
     """
 
     matrix: np.ndarray
@@ -72,14 +72,14 @@ class Rows:
 
     @cached_property
     def seen(self) -> tuple[np.ndarray, np.ndarray]:
-        """The classes that some row is of, and the position of each row's class among them."""
+        """The classes that occur, and the position of each row's class among them."""
         assert isinstance(self.task, Classification)
         codes, places = np.unique(self.y, return_inverse=True)
         return self.task.classes[codes], places
 
     @classmethod
     def of(cls, training: Training, encoder: TableEncoder) -> Rows:
-        """Encode the rows of a fit that count; the encoder is fitted here."""
+        """Fit the encoder, and encode the rows with positive weight."""
         assert isinstance(training.table, Table)
         given = np.ones(len(training.y)) if training.weights is None else scaled(training.weights)
         table, y, weights = merged(training.table, training.y, given)
@@ -92,7 +92,7 @@ class Rows:
 
 
 def merged(table: Table, y: np.ndarray, weights: np.ndarray) -> tuple[Table, np.ndarray, np.ndarray]:
-    """Return the distinct rows of a table with their y, sorted, and the joint weight of each.
+    """Return the distinct rows of a table and their y, sorted, with the total weight of each.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def merged(table: Table, y: np.ndarray, weights: np.ndarray) -> tuple[Table, np.
     >>> table.columns[0], y, weights
     (array([1., 2.]), array([4, 5]), array([1., 3.]))
     """
-    # Tables have no infinite number, so infinity can stand for NaN, which equals nothing.
+    # NaN is not equal to itself, so replace it by infinity, which does not occur in tables.
     keys = [np.nan_to_num(as_numbers(column), nan=np.inf, posinf=np.inf) for column in table.columns]
     keys.append(y)
     order = np.lexsort([weights, *reversed(keys)])
@@ -117,18 +117,18 @@ def merged(table: Table, y: np.ndarray, weights: np.ndarray) -> tuple[Table, np.
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
-    """How a mixture is to be learnt.
+class EMSettings:
+    """The settings of a fit.
 
     Parameters
     ----------
     name : str
-        Of the estimator, for events.
+        The name of the estimator in progress reports.
     tree : Branches
     estimator, gate_estimator : estimator or None
-        None is a linear one of our own.
+        None is our own linear model.
     is_hard : bool
-        Whether each row belongs to one expert.
+        Whether each row is assigned to a single expert.
     alpha, tol : float
     max_iter, seed : int
     """
@@ -146,13 +146,13 @@ class Plan:
 
 @dataclass(frozen=True, eq=False)
 class Expert:
-    """A fitted model.
+    """A fitted expert.
 
     Parameters
     ----------
     model : Model
     variance : float, default=1.0
-        Of the noise around its numbers.
+        The variance of the noise around the predictions.
     """
 
     model: Model
@@ -161,15 +161,15 @@ class Expert:
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """Gates and experts.
+    """Fitted gates and experts.
 
     Parameters
     ----------
     gates : list
-        Level by level; None before the first iteration, like the experts.
+        The gates level by level. Gates and experts are None before the first iteration.
     experts : list of Expert
     objectives : ndarray of shape (n_iterations,)
-        After each iteration; it never falls.
+        The objective after each iteration, which never decreases.
     has_converged : bool
     """
 
@@ -179,12 +179,12 @@ class Mixture:
     has_converged: bool
 
 
-def climb(rows: Rows, plan: Plan, restart: int) -> Mixture:
-    """Find a mixture from one random start.
+def climb(rows: Rows, plan: EMSettings, restart: int) -> Mixture:
+    """Fit a mixture from one random start.
 
-    Every iteration fits experts and gates to the shares that the experts have in the rows, and then finds
-    these shares anew. It ends when the objective gains no more than `tol` for a row of weight 1; a step that
-    lowers it, which experts and gates of other kinds may make, is taken back and is the last.
+    Every iteration fits experts and gates to the shares of the experts in the rows, and then updates these
+    shares. The fit ends when the objective per unit of weight increases by at most `tol`. Estimators that are
+    not our own can lower the objective. Such a step is undone and ends the fit.
     """
     seed = (plan.seed, restart)
     total = rows.weights.sum()
@@ -212,9 +212,12 @@ def climb(rows: Rows, plan: Plan, restart: int) -> Mixture:
 
 
 def maximise(
-    rows: Rows, plan: Plan, shares: np.ndarray, found: Mixture, seed: tuple[int, ...]
+    rows: Rows, plan: EMSettings, shares: np.ndarray, found: Mixture, seed: tuple[int, ...]
 ) -> tuple[list[Gate], list[Expert]]:
-    """The M-step: gates and experts for the shares. An expert without rows stays; at first it takes all."""
+    """Fit gates and experts to the shares (the M-step).
+
+    An expert without rows does not change. In the first iteration it is fitted to all rows.
+    """
     weights = shares * rows.weights[:, None]
     experts = []
     for number, before in enumerate(found.experts):
@@ -231,11 +234,13 @@ def maximise(
     return gates, experts
 
 
-def fit_gate(rows: Rows, plan: Plan, targets: np.ndarray, before: Gate | None, seed: tuple[int, ...]) -> Gate:
+def fit_gate(
+    rows: Rows, plan: EMSettings, targets: np.ndarray, before: Gate | None, seed: tuple[int, ...]
+) -> Gate:
     """Fit a gate to soft targets of shape (n_rows, n_branches), whose rows sum to the weights.
 
-    A softmax regression is not worse than before. Another classifier is fitted anew: it sees each row once
-    for each branch, with its share as weight. If no row passes it, it stays as it is.
+    A softmax regression starts from the previous gate. Another classifier is fitted from scratch on one copy
+    of each row for each branch, weighted by the share. A gate without rows does not change.
     """
     n_branches = targets.shape[1]
     start = SoftmaxModel.even(np.arange(n_branches), rows.matrix.shape[1]) if before is None else before
@@ -251,9 +256,9 @@ def fit_gate(rows: Rows, plan: Plan, targets: np.ndarray, before: Gate | None, s
 
 
 def fit_expert(
-    rows: Rows, plan: Plan, weights: np.ndarray, before: Expert | None, seed: tuple[int, ...]
+    rows: Rows, plan: EMSettings, weights: np.ndarray, before: Expert | None, seed: tuple[int, ...]
 ) -> Expert:
-    """Fit an expert to weighted rows: a linear one of our own, not worse than before, or another one anew."""
+    """Fit an expert to weighted rows. Our own linear model starts from the previous one."""
     is_class_task = isinstance(rows.task, Classification)
     if plan.estimator is not None:
         model: Model = fit_other(rows, plan.estimator, weights, seed)
@@ -274,7 +279,7 @@ def fit_expert(
 
 
 def fit_line(rows: Rows, alpha: float, weights: np.ndarray, before: Expert | None) -> LinearModel:
-    """Fit the best line for the variance before."""
+    """Fit a ridge regression for the previous variance."""
     variance = 1.0 if before is None else before.variance
     found = LinearModel(fit_ridge(rows.matrix, rows.y, weights, alpha * variance))
 
@@ -282,13 +287,13 @@ def fit_line(rows: Rows, alpha: float, weights: np.ndarray, before: Expert | Non
         squares = float(weights @ errors_of(model, rows) ** 2)
         return 0.5 * squares / variance + model.penalty(alpha)
 
-    # Rounding in a system that is close to singular must not lower the objective.
+    # In a nearly singular system, rounding could lower the objective. Keep the previous model then.
     last = None if before is None else before.model
     return last if isinstance(last, LinearModel) and not loss(found) < loss(last) else found
 
 
 def fit_other(rows: Rows, estimator: BaseEstimator, weights: np.ndarray, seed: tuple[int, ...]) -> Model:
-    """Fit an expert of any kind to the rows that have weight."""
+    """Fit an estimator as expert to the rows with positive weight."""
     seen = np.flatnonzero(weights > SMALLEST)
     answers = rows.y[seen]
     if isinstance(rows.task, Classification):
@@ -304,8 +309,7 @@ def fit_weighted(
     weights: np.ndarray,
     seed: tuple[int, ...],
 ) -> Model:
-    """Fit a clone of an estimator to weighted rows. On one class it is a constant."""
-    # Not every classifier can be fitted to one class.
+    """Fit a clone of an estimator to weighted rows, or a constant to rows of a single class."""
     is_sure = is_classifier(estimator) and (y == y[0]).all()
     model = DummyClassifier() if is_sure else seeded(estimator, np.random.default_rng(seed))
     request(model, "sample_weight")
@@ -313,11 +317,11 @@ def fit_weighted(
 
 
 def penalty_of(model: Model, alpha: float) -> float:
-    """Return what is subtracted from the objective; estimators that are not our own are not penalised."""
+    """Return the penalty of a model in the objective. It is 0 for estimators that are not our own."""
     return model.penalty(alpha) if isinstance(model, SoftmaxModel | LinearModel) else 0.0
 
 
-def joint_logs(rows: Rows, plan: Plan, gates: list[Gate], experts: list[Expert]) -> np.ndarray:
+def joint_logs(rows: Rows, plan: EMSettings, gates: list[Gate], experts: list[Expert]) -> np.ndarray:
     """Return the logarithm of gate times density, of shape (n_rows, n_experts)."""
     densities = []
     for number, expert in enumerate(experts):
@@ -339,12 +343,12 @@ def log_density(rows: Rows, expert: Expert) -> np.ndarray:
 
 
 def errors_of(model: Model, rows: Rows) -> np.ndarray:
-    """Return by how much the numbers of rows are above those of a model."""
+    """Return y minus the predictions of a model."""
     return rows.y - votes_of(model, rows.matrix, rows.task)[:, 0]
 
 
 def expect(logs: np.ndarray, weights: np.ndarray, is_hard: bool) -> tuple[float, np.ndarray]:
-    """The E-step: the log-likelihood of the rows, and the share of each expert in each row.
+    """Return the log-likelihood of the rows, and the share of each expert in each row (the E-step).
 
     Examples
     --------
@@ -361,8 +365,8 @@ def expect(logs: np.ndarray, weights: np.ndarray, is_hard: bool) -> tuple[float,
     return float(weights @ logsumexp(logs, axis=1)), softmax(logs, axis=1)
 
 
-def first_shares(rows: Rows, plan: Plan, rng: np.random.Generator) -> np.ndarray:
-    """Each expert begins around a row that is drawn by weight, and has its share of the rows near it."""
+def first_shares(rows: Rows, plan: EMSettings, rng: np.random.Generator) -> np.ndarray:
+    """Draw a row by weight as the center of each expert, and return the shares of experts by distance."""
     n_rows, n_experts = len(rows.y), plan.tree.n_experts
     chance = rows.weights / rows.weights.sum()
     centers = rows.matrix[rng.choice(n_rows, size=n_experts, replace=n_rows < n_experts, p=chance)]
@@ -374,7 +378,7 @@ def first_shares(rows: Rows, plan: Plan, rng: np.random.Generator) -> np.ndarray
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Hold linear algebra to one thread for a while."""
+    """Limit linear algebra to one thread in a block."""
     ONE_THREAD.begin()
     try:
         yield

@@ -1,8 +1,8 @@
-"""Gates: which expert a row belongs to.
+"""Gates: the probabilities of the experts for each row.
 
-A gate gives each row probabilities of its branches. One gate leads to all experts, or a tree of gates does,
-in which every gate has as many branches and the probability of an expert is the product along its path
-(Jordan and Jacobs 1994). The gates of a tree are listed level by level.
+A gate returns the probability of each of its branches. The branches lead to the experts directly or through a
+tree of gates (Jordan and Jacobs 1994). All gates of a tree have the same number of branches, and the
+probability of an expert is the product along its path. The gates are listed level by level.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from committee.assembling.experts.softmax import Gate, SoftmaxModel
 from committee.members.member_tasks import naming, numbered
 
-# What a probability is at least, so that its logarithm is a number.
+# Probabilities are at least this, so that their logarithms are finite.
 SMALLEST = 1e-12
 
 
@@ -27,7 +27,7 @@ class Branches:
     n_experts : int
         A power of the number of branches.
     n_branches : int
-        Of every gate.
+        The number of branches of every gate.
 
     Examples
     --------
@@ -46,8 +46,8 @@ class Branches:
 
     @classmethod
     def of(cls, n_experts: int, branching: int | None) -> Branches:
-        """Make the tree for the parameters of an estimator."""
-        # One expert is a power of any number: it has one gate of one branch.
+        """Return the tree for the parameters of an estimator."""
+        # One expert is allowed with any branching. It has one gate with one branch.
         tree = cls(n_experts, n_experts if branching is None or n_experts == 1 else branching)
         if tree.n_branches**tree.depth != n_experts:
             raise ValueError(
@@ -75,7 +75,7 @@ class Branches:
         Parameters
         ----------
         logs : list of ndarray of shape (n_rows, n_branches)
-            One for each gate.
+            The logarithms of each gate.
 
         Returns
         -------
@@ -91,7 +91,7 @@ class Branches:
         return joined
 
     def split(self, of_experts: np.ndarray) -> list[np.ndarray]:
-        """Sum what the experts get over the experts behind each branch.
+        """Sum the values of the experts behind each branch.
 
         Parameters
         ----------
@@ -110,12 +110,12 @@ class Branches:
 
 
 def log_shares(gate: Gate, matrix: np.ndarray, n_branches: int) -> np.ndarray:
-    """Return logarithms of the probabilities of branches, of shape (n_rows, n_branches)."""
+    """Return the logarithms of the probabilities of branches, of shape (n_rows, n_branches)."""
     if isinstance(gate, SoftmaxModel):
         return gate.predict_log_proba(matrix)
     shares = np.zeros((len(matrix), n_branches))
     shares[:, gate.classes_] = gate.predict_proba(matrix)
-    # A branch that had no rows keeps almost nothing.
+    # A branch that had no rows in the fit gets a tiny probability.
     shares = np.maximum(shares, SMALLEST)
     return np.log(shares / shares.sum(axis=1, keepdims=True))
 
@@ -127,7 +127,7 @@ def expert_shares(gates: list[Gate], tree: Branches, matrix: np.ndarray) -> np.n
 
 
 def joined_logs(gates: list[Gate], tree: Branches, matrix: np.ndarray) -> np.ndarray:
-    """Return the logarithms of the experts' probabilities by all gates, of shape (n_rows, n_experts)."""
+    """Return the logarithms of the probabilities of experts, of shape (n_rows, n_experts)."""
     logs = []
     for number, gate in enumerate(gates):
         with naming(numbered(number, gate, "Gate"), "vote"):

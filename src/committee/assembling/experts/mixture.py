@@ -1,7 +1,7 @@
-"""Mixtures of experts: experts learn the rows that a gate sends to them, and the gate learns which these are.
+"""Mixtures of experts: a gate weights experts row by row, and both are fitted together.
 
-In: a table. It is made a matrix of numbers, EM finds gates and experts (`expectation.py`), and the decision
-is the mean of the experts' votes by the gate's probabilities.
+In: a table, which is encoded as a matrix of numbers. EM fits gates and experts (`expectation_maximisation`).
+Out: the mean of the experts' votes, weighted by the probabilities of the gate.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from committee import running
 from committee.assembling.committee import FITS_AT_ONCE, RUNNER, VERBOSE
-from committee.assembling.experts.expectation_maximisation import Mixture, Plan, Rows, climb
+from committee.assembling.experts.expectation_maximisation import EMSettings, Mixture, Rows, climb
 from committee.assembling.experts.gate import Branches, expert_shares
 from committee.assembling.experts.softmax import SoftmaxModel, fields_of, model_from
 from committee.combining.metadata_routing import reaches, request
@@ -25,7 +25,7 @@ from committee.learners.voter import Classifies, Regresses, Tabular
 from committee.members.member_kinds import is_member
 from committee.members.member_tasks import naming, numbered
 from committee.members.member_votes import votes_of
-from committee.members.table_encoder import TableEncoder, n_features_of, new_encoder
+from committee.members.table_encoder import TableEncoder, new_encoder
 from committee.parameters import (
     RANDOM_STATE,
     Constraint,
@@ -54,19 +54,19 @@ class Experts(Tabular):
     Attributes
     ----------
     estimators_ : list
-        The fitted experts. They take the matrix that the table is made into; those of our own have
-        `coefficients`, of shape (n_features + 1, n_outputs) with the intercepts last.
+        The fitted experts, which predict from the encoded matrix. The default experts have `coefficients` of
+        shape (n_features + 1, n_outputs) with the intercepts in the last row.
     gates_ : list
-        The fitted gates, level by level; one, unless there is a tree of gates.
+        The fitted gates, level by level. There is a single gate unless `branching` is set.
     n_iter_ : int
-        How many iterations the best restart took.
+        The number of iterations of the best restart.
     converged_ : bool
         Whether the best restart ended before `max_iter`.
     log_likelihoods_ : ndarray of shape (n_iterations,)
-        The log-likelihood of the training rows after each iteration of the best restart, less the penalties
-        of gates and experts of our own. It never falls.
+        The log-likelihood of the training rows after each iteration of the best restart, minus the penalties
+        of the default gates and experts. It never decreases.
     restart_log_likelihoods_ : ndarray of shape (n_init,)
-        The last one of every restart.
+        The final value of this log-likelihood in every restart.
     """
 
     estimator: BaseEstimator | None = parameter(
@@ -74,9 +74,9 @@ class Experts(Tabular):
         Constraint(
             "an estimator with fit and predict, or None", lambda value: value is None or is_member(value)
         ),
-        "The expert, cloned for each seat; its `fit` must take `sample_weight`, and an expert for classes "
-        "must have `predict_proba`. None is a softmax regression for classes and a linear regression for "
-        "numbers.",
+        "The estimator that is cloned for each expert. Its `fit` must accept `sample_weight`, and a "
+        "classifier must have `predict_proba`. None is a softmax regression for classes and a linear "
+        "regression for numbers.",
         kw_only=False,
     )
     n_experts: int = parameter(4, integer(1), "The number of experts.")
@@ -85,39 +85,43 @@ class Experts(Tabular):
         Constraint(
             "a classifier with predict_proba, or None", lambda value: value is None or is_member(value)
         ),
-        "The gate: any classifier with `predict_proba` whose `fit` takes `sample_weight`. It sees each row "
-        "once for every expert, weighted by the expert's share in the row. None is a softmax regression.",
+        "The gate: any classifier with `predict_proba` whose `fit` accepts `sample_weight`. It is fitted on "
+        "one copy of each row for every expert, weighted by the share of the expert in the row. None is a "
+        "softmax regression.",
     )
     branching: int | None = parameter(
         None,
         optional(integer(2)),
-        "How many branches each gate of a tree of gates has, which makes the mixture hierarchical; "
-        "`n_experts` must be a power of it. None is one gate for all experts.",
+        "The number of branches of each gate in a hierarchical mixture. `n_experts` must be a power of it. "
+        "None is one gate for all experts.",
     )
     gating: str = parameter(
         "soft",
         one_of("soft", "hard"),
-        'How new rows are decided. "soft" is the mean of the votes of all experts by the probabilities of '
-        'the gate, "hard" the vote of the most probable expert.',
+        'How experts are combined on new rows. "soft" is the mean of the votes of all experts, weighted by '
+        'the probabilities of the gate. "hard" is the vote of the most probable expert.',
     )
     assignment: str = parameter(
         "soft",
         one_of("soft", "hard"),
-        'How rows are shared out in training. "soft" is EM. "hard" gives each row to the expert that '
-        "explains it best, and the likelihood of a row is that of its expert alone.",
+        'How training rows are assigned to experts. "soft" is EM. "hard" assigns each row to the expert with '
+        "the highest likelihood, and only this expert counts in the likelihood of the row.",
     )
     alpha: float = parameter(
         0.01,
         number(0, closed="neither"),
-        "The penalty of squared coefficients in gates and experts of our own: half of it for each square, in "
-        "the unit of one row's log-likelihood. Columns, and numbers as y, have the variance 1 there.",
+        "The penalty of squared coefficients in the default gates and experts. Half of `alpha` times the sum "
+        "of squares is subtracted from the log-likelihood. Columns, and the y of a regression, are scaled to "
+        "variance 1 before.",
     )
     n_init: int = parameter(
-        3, integer(1), "The number of restarts, of which that of the highest final log-likelihood is kept."
+        3, integer(1), "The number of restarts. The one with the highest final log-likelihood is kept."
     )
-    max_iter: int = parameter(100, integer(1), "The most iterations of a restart.")
+    max_iter: int = parameter(100, integer(1), "The maximum number of iterations of a restart.")
     tol: float = parameter(
-        1e-4, number(0), "A restart ends when an iteration gains no more than this for a row of weight 1."
+        1e-4,
+        number(0),
+        "A restart ends when the log-likelihood per unit of weight gains at most this.",
     )
     categorical_features: object = parameter("from_dtype", *CATEGORICAL_FEATURES)
     runner: str | running.Runner = parameter("threads", *RUNNER)
@@ -125,20 +129,20 @@ class Experts(Tabular):
     random_state: RandomState = parameter(
         None,
         RANDOM_STATE,
-        "The seed of the starts, and of gates and experts whose own `random_state` is None.",
+        "The seed of the restarts, and of gates and experts whose `random_state` is None.",
     )
     verbose: int = parameter(0, *VERBOSE)
 
     def fit(self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Find gates and experts.
+        """Fit the gates and experts.
 
         Parameters
         ----------
         X : table of shape (n_rows, n_columns)
-            Gates and experts see it as `committee.assembling.TableEncoder` makes it a matrix.
+            Gates and experts see it as a matrix from `committee.assembling.TableEncoder`.
         y : array-like of shape (n_rows,)
         sample_weight : array-like of shape (n_rows,), default=None
-            A row of weight 2 is the row twice, one of weight 0 is not there.
+            Weight 2 is equivalent to the row twice. Rows of weight 0 are ignored.
 
         Returns
         -------
@@ -147,7 +151,7 @@ class Experts(Tabular):
         self._check_parameters()
         tree = Branches.of(int(self.n_experts), self.branching)
         if isinstance(X, BinnedTable):
-            raise TypeError("Experts learn from numbers, not from bins. Pass the table that the bins are of.")
+            raise TypeError("Experts are fitted on numbers, not on bins. Pass the original table.")
         training = read_training(self, X, y, sample_weight)
         if self.estimator is not None:
             check_member("The expert", self.estimator, isinstance(training.task, Classification))
@@ -170,7 +174,7 @@ class Experts(Tabular):
         Returns
         -------
         ndarray of shape (n_rows, n_experts)
-            Each row sums to one. With a tree of gates they are the products along its paths.
+            Each row sums to one. In a tree of gates, these are the products along its paths.
         """
         matrix = self._matrix(X)
         return expert_shares(self.gates_, self._branches, matrix)
@@ -206,7 +210,7 @@ class Experts(Tabular):
         return self._encoder._transform_table(table)
 
     def _votes(self, matrix: np.ndarray) -> np.ndarray:
-        """Return the votes of the experts, numbers in the units that these have learnt."""
+        """Return the votes of the experts. Numbers are in scaled units."""
         votes = []
         for place, each in enumerate(self.estimators_):
             with naming(numbered(place, each, "Expert"), "vote"):
@@ -217,8 +221,8 @@ class Experts(Tabular):
         with np.errstate(over="ignore"):
             return np.clip(self._center + self._spread * votes, -LARGEST, LARGEST)
 
-    def _plan(self, tree: Branches) -> Plan:
-        return Plan(
+    def _plan(self, tree: Branches) -> EMSettings:
+        return EMSettings(
             type(self).__name__,
             tree,
             self.estimator,
@@ -230,9 +234,9 @@ class Experts(Tabular):
             draw_seed(self.random_state),
         )
 
-    def _restart(self, rows: Rows, plan: Plan) -> list[Mixture]:
-        """Find a mixture by each restart."""
-        # One restart has nothing to run beside.
+    def _restart(self, rows: Rows, plan: EMSettings) -> list[Mixture]:
+        """Fit the mixture of each restart."""
+        # A single restart cannot run in parallel.
         runner = "serial" if self.n_init == 1 and isinstance(self.runner, str) else self.runner
         with (
             running.runner_of(runner, self.n_jobs) as run,
@@ -246,12 +250,12 @@ class Experts(Tabular):
             for n_done, _ in enumerate(run.as_completed(tasks), start=1):
                 check()
                 work.report(n_done)
-            # In the order of the tasks, not of their ends, so that every run raises the same failure.
+            # Read results in the order of the tasks, so that every run raises the same failure.
             return [task.result() for task in tasks]
 
     def _keep_mixtures(self, training: Training, rows: Rows, tree: Branches, found: list[Mixture]) -> None:
-        """Remember the best of the mixtures, and how likely all have been."""
-        # The density of a number is that of the scaled one, divided by the scale.
+        """Store the best mixture, and the likelihoods of all."""
+        # The density of y is the density of the scaled y divided by the scale.
         units = rows.weights.sum() * np.log(rows.spread)
         last = np.array([each.objectives[-1] for each in found]) - units
         best = found[last.argmax()]
@@ -267,13 +271,13 @@ class Experts(Tabular):
 
     @property
     def n_iter_(self) -> int:
-        """How many iterations the best restart took."""
+        """The number of iterations of the best restart."""
         check_is_fitted(self)
         return len(self.log_likelihoods_)
 
     def predictor(self) -> Predictor:
-        """Raise, since a gate looks at the rows."""
-        raise ValueError("A gate looks at the rows, so there is no predictor. Use the mixture.")
+        """Raise an error, because gates need the rows."""
+        raise ValueError("The gate looks at the rows, so there is no predictor. Use the mixture.")
 
     def _has_learnt(self) -> bool:
         return "_encoder" in self.__dict__
@@ -309,7 +313,7 @@ class Experts(Tabular):
         self._branches = Branches(len(experts), n_branches)
         leads = n_branches**self._branches.depth == len(experts) and self._branches.n_gates == len(gates)
         fields.require(leads, "gates do not lead to the experts")
-        branches, n_features = np.arange(n_branches), n_features_of(self._encoder)
+        branches, n_features = np.arange(n_branches), self._encoder._layout.width
         self.gates_ = [model_from(gate, n_features, branches, fields) for gate in gates]
         are_whole = all(
             np.array_equal(gate.classes_, branches) for gate in self.gates_ if isinstance(gate, SoftmaxModel)
@@ -331,24 +335,25 @@ class Experts(Tabular):
 @saved
 @declared
 class MixtureOfExpertsClassifier(Classifies, Experts):
-    r"""A mixture of experts for classes: a gate tells how far each expert is to be trusted with a row.
+    r"""A mixture of experts for classification: a gate weights the experts for each row.
 
     The probability of class :math:`c` is
 
     .. math:: p(c \mid x) = \sum_k g_k(x) \, p_k(c \mid x), \qquad
         g_k(x) = \frac{\exp(v_k^\top x)}{\sum_j \exp(v_j^\top x)},
 
-    with the gate's probabilities :math:`g_k` and the experts' :math:`p_k` (Jacobs, Jordan, Nowlan and Hinton
-    1991). In a tree of gates, :math:`g_k` is the product of the probabilities along the path to the expert.
-    EM (Jordan and Jacobs 1994) finds both from several random starts: row :math:`i` belongs to expert
-    :math:`k` with the share :math:`h_{ik} \propto g_k(x_i) \, p_k(y_i \mid x_i)`; experts are then fitted
-    with the weights :math:`h_{ik}`, the gate is fitted to the shares, and so on until the likelihood stands.
+    with the probabilities :math:`g_k` of the gate and :math:`p_k` of the experts (Jacobs, Jordan, Nowlan and
+    Hinton 1991). In a tree of gates, :math:`g_k` is the product of the probabilities along the path to the
+    expert. EM (Jordan and Jacobs 1994) fits both from several random starts. It alternates two steps until
+    the likelihood converges. First, row :math:`i` is assigned to expert :math:`k` with the share
+    :math:`h_{ik} \propto g_k(x_i) \, p_k(y_i \mid x_i)`. Then the experts are fitted with the weights
+    :math:`h_{ik}`, and the gate is fitted to the shares.
 
     Notes
     -----
-    An expert that gets no rows stays as it was in the iteration before; if it gets none at the start, it
-    begins with all rows. A class that an expert has not seen gets no vote of it. Own gates and experts raise
-    the likelihood in every iteration; with others a step that lowers it is taken back and is the last.
+    An expert without rows does not change in this iteration. In the first iteration it is fitted to all rows.
+    An expert does not vote for classes that it has not seen. The default gates and experts never lower the
+    likelihood. Other estimators can lower it. Such a step is undone and ends the restart.
 
     References
     ----------
@@ -374,32 +379,33 @@ class MixtureOfExpertsClassifier(Classifies, Experts):
 @saved
 @declared
 class MixtureOfExpertsRegressor(Regresses, Experts):
-    r"""A mixture of experts for numbers: a gate tells how far each expert is to be trusted with a row.
+    r"""A mixture of experts for regression: a gate weights the experts for each row.
 
     The density of a number :math:`y` is
 
     .. math:: p(y \mid x) = \sum_k g_k(x) \, N(y; \mu_k(x), \sigma_k^2), \qquad
         g_k(x) = \frac{\exp(v_k^\top x)}{\sum_j \exp(v_j^\top x)},
 
-    with the gate's probabilities :math:`g_k`, the experts' numbers :math:`\mu_k` and a variance of the noise
-    of each expert; the prediction is its mean, :math:`\sum_k g_k(x) \mu_k(x)` (Jacobs, Jordan, Nowlan and
-    Hinton 1991). In a tree of gates, :math:`g_k` is the product of the probabilities along the path to the
-    expert. EM (Jordan and Jacobs 1994) finds them from several random starts: row :math:`i` belongs to expert
-    :math:`k` with the share :math:`h_{ik} \propto g_k(x_i) \, N(y_i; \mu_k(x_i), \sigma_k^2)`; experts are
-    then fitted with the weights :math:`h_{ik}`, the gate is fitted to the shares, and so on until the
-    likelihood stands.
+    with the probabilities :math:`g_k` of the gate, the predictions :math:`\mu_k` of the experts and a noise
+    variance :math:`\sigma_k^2` for each expert. The prediction of the mixture is the mean of this density,
+    :math:`\sum_k g_k(x) \mu_k(x)` (Jacobs, Jordan, Nowlan and Hinton 1991). In a tree of gates, :math:`g_k`
+    is the product of the probabilities along the path to the expert. EM (Jordan and Jacobs 1994) fits the
+    mixture from several random starts. It alternates two steps until the likelihood converges. First, row
+    :math:`i` is assigned to expert :math:`k` with the share
+    :math:`h_{ik} \propto g_k(x_i) \, N(y_i; \mu_k(x_i), \sigma_k^2)`. Then the experts are fitted with the
+    weights :math:`h_{ik}`, and the gate is fitted to the shares.
 
     Attributes
     ----------
     noise_deviations_ : ndarray of shape (n_experts,)
-        The standard deviation of the noise around the numbers of each expert.
+        The standard deviation of the noise around the predictions of each expert.
 
     Notes
     -----
-    Experts learn numbers of mean 0 and standard deviation 1, and so do those that `estimators_` holds answer;
-    `votes` and `predict` are in the units of y. An expert that gets no rows stays as it was in the iteration
-    before; if it gets none at the start, it begins with all rows. Own gates and experts raise the likelihood
-    in every iteration; with others a step that lowers it is taken back and is the last.
+    Experts are fitted on y scaled to mean 0 and standard deviation 1, and the models in `estimators_` predict
+    this scaled y. `votes` and `predict` are in the units of y. An expert without rows does not change in this
+    iteration. In the first iteration it is fitted to all rows. The default gates and experts never lower the
+    likelihood. Other estimators can lower it. Such a step is undone and ends the restart.
 
     References
     ----------
@@ -420,30 +426,30 @@ class MixtureOfExpertsRegressor(Regresses, Experts):
 
 
 def check_member(name: str, member: BaseEstimator, are_classes: bool) -> None:
-    """Raise unless an estimator can be fitted with weights and, for classes, gives probabilities.
+    """Raise unless an estimator accepts weights and, for classes, returns probabilities.
 
     Examples
     --------
     >>> from sklearn.neighbors import KNeighborsClassifier
     >>> check_member("The expert", KNeighborsClassifier(), are_classes=True)
     Traceback (most recent call last):
-    ValueError: The expert KNeighborsClassifier takes no sample_weight in fit, and EM weighs rows. Use one
-    that does, such as LogisticRegression.
+    ValueError: The expert KNeighborsClassifier does not support sample_weight in fit, but EM weights rows.
+    Use one that does, such as LogisticRegression.
     """
     kind = type(member).__name__
     example = "LogisticRegression" if are_classes else "Ridge"
     if is_classifier(member) != are_classes:
         wanted = "classifier" if are_classes else "regressor"
-        raise ValueError(f"{name} {kind} is no {wanted}. Use one, such as {example}.")
-    asked = clone(member)
-    request(asked, "sample_weight")
-    if not reaches(asked, "sample_weight"):
+        raise ValueError(f"{name} {kind} is not a {wanted}. Use one, such as {example}.")
+    requesting = clone(member)
+    request(requesting, "sample_weight")
+    if not reaches(requesting, "sample_weight"):
         raise ValueError(
-            f"{name} {kind} takes no sample_weight in fit, and EM weighs rows. Use one that does, such as "
-            f"{example}."
+            f"{name} {kind} does not support sample_weight in fit, but EM weights rows. Use one that does, "
+            f"such as {example}."
         )
     if are_classes and not hasattr(member, "predict_proba"):
         raise ValueError(
-            f"{name} {kind} has no predict_proba, and EM needs probabilities. Use one that has, such as "
+            f"{name} {kind} has no predict_proba, but EM needs probabilities. Use one that has it, such as "
             f"{example}."
         )

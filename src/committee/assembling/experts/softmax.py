@@ -1,8 +1,8 @@
 """Linear models of gates and experts: softmax regression on soft targets, and ridge regression.
 
-Both raise a penalised likelihood from where they stand and never lower it, which is what makes EM climb.
-scikit-learn's take no soft targets, and do not return the penalty. Coefficients have a row for each feature,
-and a last one for the intercepts.
+Both start from given coefficients and never lower the penalised likelihood, so EM never lowers it either.
+scikit-learn's models accept no soft targets and do not return the penalty. Coefficients have one row for each
+feature and a last row for the intercepts.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from sklearn.base import BaseEstimator
 
 from committee.saving import Fields
 
-# The penalty of an intercept, relative to that of other coefficients: enough to have one solution.
+# The penalty of an intercept relative to other coefficients. It makes the solution unique.
 INTERCEPT_SHARE = 1e-3
-# Products of the numbers of a matrix and of such coefficients are finite.
+# The products of a matrix and coefficients up to this size are finite.
 LARGEST_COEFFICIENT = 1e100
-# EM needs a better model in each iteration, not yet the best one: a few steps, or until one gains this share.
+# EM only needs a better model in each iteration, not the best one, so a few steps are enough.
 STEPS = {"maxiter": 20, "ftol": 1e-5}
 
 
@@ -47,19 +47,19 @@ class SoftmaxModel:
 
     @classmethod
     def even(cls, classes: np.ndarray, n_features: int) -> SoftmaxModel:
-        """Make a model that finds all classes equally probable."""
+        """Return a model for which all classes are equally probable."""
         return cls(classes, np.zeros((n_features + 1, len(classes))))
 
     def raised(self, matrix: np.ndarray, targets: np.ndarray, alpha: float) -> SoftmaxModel:
-        """Fit the model to soft targets, from where it stands."""
+        """Return the model after more steps towards soft targets."""
         return replace(self, coefficients=fit_softmax(matrix, targets, alpha, self.coefficients))
 
     def penalty(self, alpha: float) -> float:
-        """Return what is subtracted from the log-likelihood."""
+        """Return the penalty to subtract from the log-likelihood."""
         return softmax_penalty(self.coefficients, alpha)
 
     def predict_log_proba(self, matrix: np.ndarray) -> np.ndarray:
-        """Return logarithms of the probabilities of the classes, of shape (n_rows, n_classes)."""
+        """Return the logarithms of the probabilities of the classes, of shape (n_rows, n_classes)."""
         return np.asarray(log_softmax(scores_of(matrix, self.coefficients), axis=1))
 
     def predict_proba(self, matrix: np.ndarray) -> np.ndarray:
@@ -67,7 +67,7 @@ class SoftmaxModel:
         return np.exp(self.predict_log_proba(matrix))
 
     def predict(self, matrix: np.ndarray) -> np.ndarray:
-        """Return the class of the highest probability, the first of equal ones."""
+        """Return the class with the highest probability, the first one in a tie."""
         return self.classes_[self.predict_proba(matrix).argmax(axis=1)]
 
 
@@ -88,7 +88,7 @@ class LinearModel:
     coefficients: np.ndarray
 
     def penalty(self, alpha: float) -> float:
-        """Return what is subtracted from the log-likelihood."""
+        """Return the penalty to subtract from the log-likelihood."""
         return 0.5 * alpha * float((self.coefficients[:-1] ** 2).sum())
 
     def predict(self, matrix: np.ndarray) -> np.ndarray:
@@ -101,7 +101,7 @@ Model: TypeAlias = Gate | LinearModel
 
 
 def scores_of(matrix: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
-    """Return linear scores, computed column by column: a row has the same bits whatever rows come with it."""
+    """Return linear scores, column by column, so that the scores of a row do not depend on other rows."""
     scores = np.tile(coefficients[-1], (len(matrix), 1))
     for column, row in zip(matrix.T, coefficients[:-1], strict=True):
         scores += column[:, None] * row
@@ -109,32 +109,32 @@ def scores_of(matrix: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
 
 
 def softmax_penalty(coefficients: np.ndarray, alpha: float) -> float:
-    """Return what is subtracted from the log-likelihood of a softmax regression."""
+    """Return the penalty to subtract from the log-likelihood of a softmax regression."""
     return 0.5 * float((penalties(coefficients, alpha) * coefficients**2).sum())
 
 
 def penalties(coefficients: np.ndarray, alpha: float) -> np.ndarray:
-    """Return the penalty of the square of each coefficient, as a column."""
+    """Return the penalty of each squared coefficient as a column."""
     column = np.full((len(coefficients), 1), alpha)
     column[-1] *= INTERCEPT_SHARE
     return column
 
 
 def fit_softmax(matrix: np.ndarray, targets: np.ndarray, alpha: float, start: np.ndarray) -> np.ndarray:
-    r"""Raise :math:`\sum_{ik} t_{ik} \log p_{ik} - \frac12 \sum_{jk} \alpha_j \theta_{jk}^2`.
+    r"""Increase :math:`\sum_{ik} t_{ik} \log p_{ik} - \frac12 \sum_{jk} \alpha_j \theta_{jk}^2`.
 
     Parameters
     ----------
     matrix : ndarray of shape (n_rows, n_features)
     targets : ndarray of shape (n_rows, n_classes)
-        Not negative. The sum of a row is its weight.
+        Targets >= 0. The sum of a row is its weight.
     alpha : float
     start : ndarray of shape (n_features + 1, n_classes)
 
     Returns
     -------
     ndarray of shape (n_features + 1, n_classes)
-        Not worse than the start.
+        Coefficients whose objective is at least that of the start.
 
     Examples
     --------
@@ -170,7 +170,7 @@ def fit_ridge(matrix: np.ndarray, y: np.ndarray, weights: np.ndarray, penalty: f
     matrix : ndarray of shape (n_rows, n_features)
     y, weights : ndarray of shape (n_rows,)
     penalty : float
-        Above 0.
+        A number > 0.
 
     Returns
     -------
@@ -187,13 +187,13 @@ def fit_ridge(matrix: np.ndarray, y: np.ndarray, weights: np.ndarray, penalty: f
     centered = matrix - center
     weighed = centered * weights[:, None]
     squares = weighed.T @ centered + penalty * np.eye(matrix.shape[1])
-    # Least squares: a penalty may be too small to be seen beside the squares.
+    # Solve by least squares, because the matrix is singular if rounding absorbs a small penalty.
     slopes = lstsq(squares, weighed.T @ (y - mean), lapack_driver="gelsy")[0]
     return np.append(slopes, mean - center @ slopes)[:, None]
 
 
 def fields_of(model: Model) -> dict[str, np.ndarray | None] | BaseEstimator:
-    """Return what a file holds of a gate or an expert: its arrays, or the estimator as it is."""
+    """Return a gate or an expert as it is saved: its arrays, or the estimator unchanged."""
     if not isinstance(model, SoftmaxModel | LinearModel):
         return model
     return {"classes": getattr(model, "classes_", None), "coefficients": model.coefficients}
@@ -202,7 +202,7 @@ def fields_of(model: Model) -> dict[str, np.ndarray | None] | BaseEstimator:
 def model_from(
     model: dict[str, object] | BaseEstimator, n_features: int, classes: np.ndarray | None, fields: Fields
 ) -> Model:
-    """Take a gate or an expert of a file, which gives probabilities of some classes, or numbers."""
+    """Take a gate or an expert from a file. It votes for given classes, or predicts numbers."""
     if isinstance(model, dict):
         inner = Fields(model)
         found = inner.optional_array("classes", None if classes is None else classes.dtype, (None,))
@@ -215,13 +215,13 @@ def model_from(
             return LinearModel(coefficients)
         model = SoftmaxModel(found, coefficients)
     else:
-        asked = "predict" if classes is None else "predict_proba"
-        fields.require(hasattr(model, asked), "what decides is no fitted estimator")
+        method = "predict" if classes is None else "predict_proba"
+        fields.require(hasattr(model, method), f"a gate or an expert has no {method}")
         fits = getattr(model, "n_features_in_", n_features) == n_features
-        fields.require(fits, "a model decides on other columns")
+        fields.require(fits, "a gate or an expert was fitted on other columns")
     if classes is not None:
         known = np.asarray(getattr(model, "classes_", []))
         is_known = known.dtype.kind == classes.dtype.kind and np.isin(known, classes).all()
         is_sound = is_known and 0 < len(known) == len(np.unique(known))
-        fields.require(is_sound, "a model decides on other classes")
+        fields.require(is_sound, "a gate or an expert was fitted on other classes")
     return model

@@ -1,1 +1,1 @@
-"""Boost by weights of rows: the four AdaBoosts."""
+"""Provide four variants of AdaBoost, which re-weight the rows in every round."""

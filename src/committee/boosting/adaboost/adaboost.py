@@ -1,8 +1,9 @@
-"""What the four AdaBoosts share: their parameters, their fit, and what can be asked of their members.
+"""Implement the base class of the four AdaBoost estimators: parameters, fit and access to the members.
 
-In: a table and a class or a number for each row. Out: members that were made one after the other, each for
-what those before it got wrong, and their votes. Our own trees are made in the engine, all rounds in one call;
-other estimators by a runner, round by round. Nothing else differs between the two.
+In: a table and a class or a number for each row. Out: members that are fitted one after the other, each with
+more weight on the rows that the previous ones got wrong, and their votes. committee's own trees are grown in
+the engine, with all rounds in one call. Other estimators are fitted by a runner, round by round. The two
+implementations do not differ otherwise.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from committee import _engine
 from committee.boosting.adaboost.early_stopping import (
     Curve,
+    boost_while_better,
     first_members,
-    go_while_better,
     held_out_rows,
     out_of_fold_errors,
     start,
@@ -72,26 +73,26 @@ from committee.votes.vote_arrays import labels_of
 
 @declared
 class AdaBoost(CallbackSupportMixin, Staged):
-    """Members made one after the other, each for the rows that those before it got wrong.
+    """Base class of AdaBoost, which fits members one after the other and updates the weights of the rows.
 
     Attributes
     ----------
     estimator_ : estimator
-        A member that is not fitted.
+        The unfitted member.
     estimators_ : sequence of estimators
-        The members. Those of the engine are made when they are asked for.
+        The members. Engine members become estimators on access.
     estimator_weights_, estimator_errors_ : ndarray of shape (n_members,)
-        The votes of the members, and their errors on the rows as each saw them.
+        The weights of the members' votes, and their errors on the weighted training rows.
     validation_errors_ : ndarray or None
-        The errors on `X_val`, on the held-out rows or out of fold after each member.
+        The errors after each member on `X_val`, on the held-out rows or out of fold.
     row_weights_ : ndarray of shape (n_members, n_rows) or None
         The weights of the rows in each round, with `store_weights`.
     feature_importances_ : ndarray of shape (n_columns,)
-        The importances of the members, weighted by their votes.
+        The importances of the members, averaged with the weights of their votes.
     schema_ : Schema
-        The columns of the training table, if the members are of the engine.
+        The columns of the training table. Only exists for engine members.
     nbytes : int
-        The size of the members in memory, if they are of the engine.
+        The size of the members in memory. Only exists for engine members.
     """
 
     _scheme_name: ClassVar[str]
@@ -101,56 +102,56 @@ class AdaBoost(CallbackSupportMixin, Staged):
         Constraint(
             "an estimator with fit and predict, or None", lambda value: value is None or is_member(value)
         ),
-        "The member, cloned for every round. None is a stump for two classes, a tree of depth 1 + "
-        "ceil(log2(n_classes)) for more and one of depth 3 for numbers. The engine makes all rounds for "
-        "`DecisionStump`, `DecisionTree`, `RandomTree` and `C45Classifier` members without `class_weight`; "
-        "others are fitted by the runner, one after the other, with weights of a mean of 1.",
+        "The member, cloned for every round. None uses a stump for two classes, a tree of depth "
+        "1 + ceil(log2(n_classes)) for more classes and a tree of depth 3 for regression. The engine fits "
+        "all rounds of `DecisionStump`, `DecisionTree`, `RandomTree` and `C45Classifier` members without "
+        "`class_weight`. The runner fits other members one after the other, with weights of mean 1.",
         kw_only=False,
     )
-    n_estimators: int = parameter(50, integer(1), "The most members that are made.")
+    n_estimators: int = parameter(50, integer(1), "The largest number of members.")
     weighting: str = parameter(
         "reweight",
         one_of("reweight", "resample"),
-        '"reweight" gives the weights to the member. "resample" draws as many rows as there are, with '
-        "replacement, in proportion to their weights, whatever the order of the table: for members that fit "
-        "the weighted rows without error, "
-        "such as full trees, which would end the run at once. A member that takes no `sample_weight` at its "
-        "`fit`, or is made of one that takes none, is always resampled. Where a member refuses drawn rows of "
-        "one class, scikit-learn's `DummyClassifier` votes for it.",
+        '"reweight" fits the member with the weights of the rows. "resample" fits it on as many rows as the '
+        "table has, drawn with replacement in proportion to their weights; the draw does not depend on the "
+        "order of the table. Use it for members without training error, such as full trees, because a "
+        "perfect member ends the fit. Members whose `fit` accepts no `sample_weight`, or that "
+        "contain such an estimator, are always resampled. If a member refuses drawn rows of a single class, "
+        "scikit-learn's `DummyClassifier` replaces it.",
     )
     max_bins: int = parameter(
         255,
         integer(2, MAX_BINS),
-        "How many bins a column of numbers may have, for members of the engine. Columns of no more distinct "
-        "values are split exactly, others at quantiles. More than 255 take twice the memory.",
+        "The largest number of bins of a column of numbers, for engine members. Columns with more distinct "
+        "values are binned by quantiles, others are split exactly. More than 255 bins take twice the memory.",
     )
     early_stopping: Any = parameter(
         False,
         either(boolean, one_of("out_of_fold")),
-        "True stops when the error on `X_val`, or on held-out rows if it is not given, has not fallen for "
-        '`n_iter_no_change` rounds, and keeps the members up to the lowest error. "out_of_fold" looks for '
-        "the number of members of the lowest error in 5-fold cross-validation, and then makes as many from "
-        "all rows; the runner takes several folds at a time. The error is the misclassified share or the "
-        "mean absolute error.",
+        "True stops when the error on `X_val`, or on held-out rows if `X_val` is not given, has not fallen "
+        'for `n_iter_no_change` rounds, and keeps the members up to the lowest error. "out_of_fold" finds '
+        "the number of members with the lowest error by 5-fold cross-validation, and then fits that number "
+        "of members on all rows; the runner can process several folds in parallel. The error is the "
+        "misclassification rate or the mean absolute error.",
     )
     validation_fraction: float = parameter(
         0.1,
         share(whole=False),
-        "The share of the rows that early_stopping=True holds out if there is no `X_val`.",
+        "The share of the rows that early_stopping=True holds out if `X_val` is not given.",
     )
     n_iter_no_change: int = parameter(
-        10, integer(1), "How many rounds early_stopping=True waits for a lower error."
+        10, integer(1), "The number of rounds without a lower error after which early_stopping=True stops."
     )
     store_weights: bool = parameter(
-        False, boolean, "Whether to keep the weights of the rows in every round, as `row_weights_`."
+        False, boolean, "Whether to store the weights of the rows in every round as `row_weights_`."
     )
     warm_start: bool = parameter(
         False,
         boolean,
         "Whether `fit` adds members to those of the previous fit, up to `n_estimators`. The rows must be "
-        "the same, and their weights go on from where they were: `sample_weight` counts in the first fit. A "
-        "fit that is interrupted (Ctrl-C) keeps the members that are made, and the next one goes on; with "
-        "False, it leaves the estimator as it was.",
+        "the same. Their weights are those after the previous fit, so `sample_weight` has an effect only in "
+        "the first fit. If a fit is interrupted (Ctrl-C), the finished members are kept and the next fit "
+        "continues; with False, an interrupted fit leaves the estimator unchanged.",
     )
     categorical_features: Any = parameter("from_dtype", *CATEGORICAL_FEATURES)
     runner: Any = parameter("threads", *RUNNER)
@@ -159,8 +160,8 @@ class AdaBoost(CallbackSupportMixin, Staged):
     random_state: Any = parameter(
         None,
         RANDOM_STATE,
-        "The seed of drawn rows, held-out rows and members that draw. The same seed gives the same "
-        "members on any number of threads and with any runner.",
+        "The seed for resampled rows, held-out rows and randomised members. The same seed gives the same "
+        "members for any number of threads and any runner.",
     )
 
     @with_callbacks
@@ -174,18 +175,18 @@ class AdaBoost(CallbackSupportMixin, Staged):
         y_val: Any = None,
         sample_weight_val: Any = None,
     ) -> Self:
-        """Make the members.
+        """Fit the members one after the other.
 
         Parameters
         ----------
         X : table of shape (n_rows, n_columns)
             numpy, scipy sparse, pandas, polars or Arrow, or a `BinnedTable`. NaN and None are missing values.
-            A member that is not of the engine gets it as it is.
+            Members that are not fitted by the engine get it unchanged.
         y : array-like of shape (n_rows,)
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of the rows in the first round. None gives every row the weight 1.
         X_val : table of shape (n_validation_rows, n_columns), default=None
-            Rows on which `validation_errors_` are measured, and by which early_stopping=True stops.
+            Validation rows for `validation_errors_` and for early_stopping=True.
         y_val : array-like of shape (n_validation_rows,), default=None
         sample_weight_val : array-like of shape (n_validation_rows,), default=None
 
@@ -210,12 +211,12 @@ class AdaBoost(CallbackSupportMixin, Staged):
         name, folds = type(self).__name__, None
         if self.early_stopping == "out_of_fold":
             with runner_of(self.runner, self.n_jobs) as workers:
-                folds = out_of_fold_errors(rounds.by(workers), settings, name, self.verbose)
+                folds = out_of_fold_errors(rounds.with_runner(workers), settings, name, self.verbose)
         frame = FitFrame(self, X, y, "member", int(self.n_estimators), n_before=n_before)
-        # Members follow one another, so each may use all cores.
+        # Members are fitted one after the other, so each may use all cores.
         with runner_of(self.runner, 1) as worker, frame.work:
             settings = replace(settings, progress=frame.hook)
-            run, errors = self._make(rounds.by(worker), settings, curve, folds, resumes)
+            run, errors = self._make(rounds.with_runner(worker), settings, curve, folds, resumes)
         if resumes:
             before = Run(
                 self._members,
@@ -238,13 +239,13 @@ class AdaBoost(CallbackSupportMixin, Staged):
 
     @property
     def estimators_(self) -> Any:
-        """The members: a sequence of fitted estimators, those of the engine made when they are asked for."""
+        """The members, a sequence of fitted estimators. Engine members become estimators on access."""
         check_is_fitted(self)
         return Members(self, self._members) if self._is_engine() else self._members
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """How much the members' splits on each column lower the impurity, weighted by the members' votes.
+        """The importances of the members, averaged with the weights of their votes.
 
         They sum to 1, or are all 0. Members of other libraries must have `feature_importances_`.
         """
@@ -257,13 +258,13 @@ class AdaBoost(CallbackSupportMixin, Staged):
 
     @property
     def nbytes(self) -> int:
-        """The size of the members in memory, in bytes, if they are of the engine."""
+        """The size of engine members in memory, in bytes."""
         if not self._is_engine():
-            raise AttributeError("Only members of the engine know their size.")
+            raise AttributeError("nbytes is only known for members that the engine fits.")
         return self._members.nbytes + (self._forest.nbytes if self._forest is not self._members else 0)
 
     def votes(self, X: Any) -> np.ndarray:
-        """The vote of every member, before it is weighed.
+        """Compute the unweighted votes of each member.
 
         Parameters
         ----------
@@ -272,7 +273,7 @@ class AdaBoost(CallbackSupportMixin, Staged):
         Returns
         -------
         ndarray of shape (n_members, n_rows, n_outputs)
-            The functions of `committee.rules` combine them, with `estimator_weights_` as weights.
+            The functions of `committee.rules` can combine them, with `estimator_weights_` as weights.
         """
         if self._is_engine():
             table = self._read(X)
@@ -284,7 +285,7 @@ class AdaBoost(CallbackSupportMixin, Staged):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         if self.estimator is not None and not runs_in_engine(self.estimator):
-            # Members that are not of the engine get what there is.
+            # Other members get X unchanged, so they determine which input is valid.
             tags.input_tags = get_tags(self.estimator).input_tags
         return tags
 
@@ -294,35 +295,35 @@ class AdaBoost(CallbackSupportMixin, Staged):
             check_given(*given)
         if self.warm_start and (self.early_stopping or is_given):
             raise ValueError(
-                "warm_start=True goes on with all members and knows no validation set. Set it to False, or "
-                "early_stopping to False and pass no X_val."
+                "warm_start=True keeps all members and uses no validation set. Set it to False, or set "
+                "early_stopping=False and pass no X_val."
             )
         if self.early_stopping == "out_of_fold" and is_given:
             raise ValueError('early_stopping="out_of_fold" needs no X_val. Set it to True, or pass no X_val.')
 
     def _read_rounds(self, X: Any, y: Any, sample_weight: Any, resumes: bool) -> EngineRounds | PythonRounds:
-        asked = self.estimator
-        if asked is not None:
-            check_estimator(asked, are_classes=self._task_type is Classification)
+        given = self.estimator
+        if given is not None:
+            check_estimator(given, are_classes=self._task_type is Classification)
         rounds: EngineRounds | PythonRounds
-        if asked is None or runs_in_engine(asked):
-            if asked is not None:
-                check_engine_member(asked, "booster")
-                check_takes(asked, X)
+        if given is None or runs_in_engine(given):
+            if given is not None:
+                check_engine_member(given, "booster")
+                check_accepts(given, X)
             table = (
                 read_resumed_table(self, X)
                 if resumes and self._is_engine()
                 else fit_table(self, X, sample_weight)
             )
             training = training_of(self, table, y, sample_weight, None)
-            member = default_member(training.task) if asked is None else clone(asked)
+            member = default_member(training.task) if given is None else clone(given)
             rounds = EngineRounds(member, training, int(self.max_bins), n_threads(self.n_jobs)).binned()
         else:
-            check_takes(asked, X)
+            check_accepts(given, X)
             native = native_table(X)
             task, target = self._task_type.of(y)
             check_lengths(native.shape[0], target)
-            rounds = PythonRounds(clone(asked), native, task, target, row_weights(sample_weight, len(target)))
+            rounds = PythonRounds(clone(given), native, task, target, row_weights(sample_weight, len(target)))
         seen = rounds.y if rounds.weights is None else rounds.y[rounds.weights > 0]
         check_two_classes(seen, rounds.task)
         if resumes:
@@ -333,22 +334,22 @@ class AdaBoost(CallbackSupportMixin, Staged):
         check_same_task(rounds.task, self._task)
         if len(self._distribution.counts) != rounds.n_rows:
             raise ValueError(
-                f"X has {rounds.n_rows} rows, and the members of the previous fit saw "
+                f"X has {rounds.n_rows} rows, and the previous fit had "
                 f"{len(self._distribution.counts)}. With warm_start=True, pass the same rows."
             )
         if not are_members_of(rounds.member, self._members):
-            raise ValueError("warm_start=True goes on with members of the same kind. Set it to False.")
+            raise ValueError("warm_start=True needs members of the same kind. Set it to False.")
         if self.store_weights and self.row_weights_ is None:
             raise ValueError("store_weights must be True from the first fit on. Set warm_start=False.")
 
     def _has_rounds_left(self, n_before: int) -> bool:
         if self.n_estimators < n_before:
             raise ValueError(
-                f"n_estimators={self.n_estimators} must be >= {n_before}, the number of members there are, "
-                "with warm_start=True."
+                f"n_estimators={self.n_estimators} must be >= {n_before}, the number of members of the "
+                "previous fit, with warm_start=True."
             )
         if self._is_over:
-            warnings.warn("A member has ended the run, so warm_start=True adds none.", stacklevel=4)
+            warnings.warn("A member has ended the run, so warm_start=True adds no members.", stacklevel=4)
         elif self.n_estimators == n_before:
             warn_of_no_more("members", stacklevel=5)
         return not self._is_over and self.n_estimators > n_before
@@ -361,15 +362,15 @@ class AdaBoost(CallbackSupportMixin, Staged):
         folds: np.ndarray | None,
         resumes: bool,
     ) -> tuple[Run, np.ndarray | list[float] | None]:
-        """The run, and the validation errors if there are any: given for folds, or those of the curve."""
+        """Boost, and return the run and the validation errors, if there are any."""
         if folds is not None:
-            run = uninterrupted(rounds.go(settings, start(rounds, settings.scheme)))
+            run = uninterrupted(rounds.boost(settings, start(rounds, settings.scheme)))
             return first_members(rounds, run, min(int(folds.argmin()) + 1, len(run.votes))), folds
         if self.early_stopping and curve is not None:
-            return go_while_better(rounds, settings, curve, int(self.n_iter_no_change)), curve.errors
+            return boost_while_better(rounds, settings, curve, int(self.n_iter_no_change)), curve.errors
         if self.early_stopping:
             return self._hold_out(rounds, settings)
-        run = rounds.go(settings, self._distribution if resumes else start(rounds, settings.scheme))
+        run = rounds.boost(settings, self._distribution if resumes else start(rounds, settings.scheme))
         if curve is None:
             return run, None
         curve.add(run)
@@ -378,7 +379,7 @@ class AdaBoost(CallbackSupportMixin, Staged):
     def _hold_out(self, rounds: Any, settings: RoundSettings) -> tuple[Run, list[float]]:
         is_held_out = held_out_rows(rounds, float(self.validation_fraction), settings.seed)
         curve = Curve.of_held_out(rounds, settings.scheme, is_held_out)
-        run = go_while_better(curve.rounds, settings, curve, int(self.n_iter_no_change))
+        run = boost_while_better(curve.rounds, settings, curve, int(self.n_iter_no_change))
         if run.weights is not None:
             all_weights = np.zeros((len(run.votes), rounds.n_rows))
             all_weights[:, ~is_held_out] = run.weights
@@ -388,7 +389,7 @@ class AdaBoost(CallbackSupportMixin, Staged):
     def _keep_run(
         self, rounds: EngineRounds | PythonRounds, run: Run, settings: RoundSettings, X: Any
     ) -> None:
-        """Become a fitted estimator: the last step of a fit, so that one that fails changes nothing."""
+        """Set the fitted attributes. This is the last step, so that a failed fit changes nothing."""
         if isinstance(rounds, EngineRounds):
             assert rounds.codes is not None
             weighing = self._weighing(settings.scheme)
@@ -398,7 +399,7 @@ class AdaBoost(CallbackSupportMixin, Staged):
             self._keep(forest, rounds.training.table.schema, rounds.task, rounds.codes.has_missing)
             self._data = rounds.training.data
         else:
-            # What an earlier fit with members of the engine left is not this fit's.
+            # Delete attributes of a previous fit with engine members.
             for name in ("schema_", "_forest", "_has_missing", "_data"):
                 self.__dict__.pop(name, None)
             validate_data(self, X, skip_check_array=True)
@@ -414,7 +415,7 @@ class AdaBoost(CallbackSupportMixin, Staged):
         self.row_weights_ = run.weights
 
     def _each_vote(self, X: Any) -> Iterator[np.ndarray]:
-        """The votes of members that are not of the engine, one member after the other."""
+        """Yield the votes of members that are not fitted by the engine, one member at a time."""
         native = native_table(X)
         validate_data(self, X, reset=False, skip_check_array=True)
         return each_vote(self._members, native, self._task, self._scheme(self._task))
@@ -429,7 +430,7 @@ class AdaBoost(CallbackSupportMixin, Staged):
         return Scheme(self._scheme_name, n_classes, float(rate), loss)
 
     def _weighing(self, scheme: Scheme) -> Weighing:
-        """How the engine weighs votes: whether they are crisp, the link and its scale. None takes medians."""
+        """Return how votes are combined: whether they are crisp, the link and its scale; None for medians."""
         return None
 
     def _state(self) -> AdaBoostState:
@@ -460,11 +461,11 @@ class AdaBoost(CallbackSupportMixin, Staged):
         n_members, is_engine = len(state.weights), isinstance(members, TREES)
         self._members = members
         is_same = state.weighing == self._weighing(self._scheme(self._task))
-        fields.require(is_same or not state.is_weighing_known, "votes are weighed in another way")
+        fields.require(is_same or not state.is_weighing_known, "the votes are combined in another way")
         self._seed = fields.integer("seed", 0, 2**64 - 1)
         self._is_over = fields.take("is_over", bool)
         self.estimator_ = fields.take("estimator", object)
-        fields.require(is_member(self.estimator_), "the estimator is none")
+        fields.require(is_member(self.estimator_), "the estimator is not a member")
         is_kind = is_classifier if isinstance(self._task, Classification) else is_regressor
         fields.require(is_kind(self.estimator_), "the estimator is for another task")
         fields.require(are_members_of(self.estimator_, members), "the members are not of the estimator")
@@ -480,7 +481,7 @@ class AdaBoost(CallbackSupportMixin, Staged):
             return
         n_columns, names = state.table
         for member in members:
-            fields.require(votes_like(member, n_columns, self._task), "a member decides on another table")
+            fields.require(votes_like(member, n_columns, self._task), "a member votes on another table")
         self.n_features_in_ = n_columns
         if names is not None:
             self.feature_names_in_ = names
@@ -495,7 +496,7 @@ class AdaBoost(CallbackSupportMixin, Staged):
         n_mislabels = self._scheme(self._task).n_mislabels
         shape = (len(counts),) if n_mislabels is None else (len(counts), n_mislabels)
         units = found.array("units", np.float64, shape)
-        found.require((units >= 0).all() and counts.any(), "the weights of the rows are no distribution")
+        found.require((units >= 0).all() and counts.any(), "the weights of the rows are not a distribution")
         found.finish()
         self._distribution = Distribution(counts, units)
 
@@ -506,8 +507,8 @@ class AdaBoost(CallbackSupportMixin, Staged):
         return {"validation_error": float(errors[len(self.estimator_weights_) - 1])}
 
 
-def check_takes(member: Any, X: Any) -> None:
-    """Raise if X is in codes, and a member learns from values."""
+def check_accepts(member: Any, X: Any) -> None:
+    """Raise if X is a `BinnedTable` and the member learns from values."""
     if isinstance(X, BinnedTable) and not (runs_in_engine(member) and takes_codes(member)):
         raise TypeError(
             f"X is a BinnedTable, and {type(member).__name__} learns from values. Pass the table itself."
@@ -515,11 +516,11 @@ def check_takes(member: Any, X: Any) -> None:
 
 
 def warn_of_chance(scheme: Scheme, run: Run) -> None:
-    """Tell that boosting did not work: the first member is no better than chance, and stays alone."""
+    """Warn if the first member is no better than chance, so that it remains the only one."""
     chance = 1 - 1 / scheme.n_classes if scheme.name == "samme" else 0.5
     if run.is_over and len(run.votes) == 1 and run.errors[0] > chance * (1 - ROUNDING):
         warnings.warn(
             f"The first member is no better than chance (error {run.errors[0]:.3g}), so it is the only one. "
-            "Take a stronger estimator.",
+            "Use a stronger estimator.",
             stacklevel=4,
         )

@@ -1,7 +1,7 @@
-"""Stop AdaBoost early: hold out rows, and compute the error on them after each member.
+"""Stop AdaBoost early, by the error on held-out rows after each member.
 
-In: rounds, which can be made on a part of the rows, and their settings. Out: a run with the number of members
-that has the lowest error on held-out rows.
+In: rounds, which can be restricted to some of the rows, and their settings. Out: a run with the number of
+members that has the lowest error on held-out rows.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from committee.votes.folds import N_FOLDS, spare_folds, spare_share
 
 
 class Curve:
-    """The error on a table after each member: the misclassified share, or the mean absolute error.
+    """The error on a table after each member: the misclassification rate or the mean absolute error.
 
     Parameters
     ----------
     rounds : EngineRounds or PythonRounds
     scheme : Scheme
-    X : table, as the rounds read it
+    X : table, as returned by `rounds.read`
     y : ndarray of shape (n_rows,)
         Codes of classes, or numbers.
     weights : ndarray of shape (n_rows,), or None
@@ -48,19 +48,19 @@ class Curve:
 
     @classmethod
     def of_held_out(cls, rounds: Any, scheme: Scheme, is_held_out: np.ndarray) -> Curve:
-        """Make the curve of some of the rows; its rounds see the others."""
+        """Make the curve for held-out rows, with rounds that use the other rows."""
         held_out = np.flatnonzero(is_held_out)
         weights = None if rounds.weights is None else rounds.weights[held_out]
-        rest = rounds.only(np.flatnonzero(~is_held_out))
+        rest = rounds.on_rows(np.flatnonzero(~is_held_out))
         return cls(rest, scheme, rounds.table_of(held_out), rounds.y[held_out], weights)
 
     @property
     def best(self) -> int:
-        """The number of members of the lowest error, the first of equal ones; 0 if there are none."""
+        """The smallest number of members with the lowest error; 0 if there are no members."""
         return int(np.argmin(self.errors)) + 1 if self.errors else 0
 
     def add(self, run: Run) -> None:
-        """Go on with the members of a run."""
+        """Add the errors after each member of a run."""
         if not len(run.votes):
             return
         cast = self.rounds.votes(run.members, self.X, self.scheme, len(self.errors))
@@ -80,22 +80,22 @@ class Curve:
 
 
 def start(rounds: Any, scheme: Scheme) -> Distribution:
-    """The distribution of the first round."""
+    """Return the distribution of the first round."""
     return Distribution.start(rounds.weights, rounds.n_rows, scheme.n_mislabels)
 
 
-def go_while_better(rounds: Any, settings: RoundSettings, curve: Curve, n_iter_no_change: int) -> Run:
-    """Make rounds until the error of the curve has not fallen for some; keep the members up to its lowest."""
+def boost_while_better(rounds: Any, settings: RoundSettings, curve: Curve, n_iter_no_change: int) -> Run:
+    """Boost until the error has not fallen for some rounds, and keep the members up to the lowest error."""
     run: Run | None = None
     distribution = start(rounds, settings.scheme)
     n_done = 0
     while n_done < settings.n_rounds:
-        # As many as must be made before the run may end, so that it ends where it should.
+        # The smallest number of further rounds after which early stopping is possible.
         n_next = min(curve.best + n_iter_no_change, settings.n_rounds) - n_done
         part = replace(
             settings, n_rounds=n_next, first_round=n_done, progress=progress_after(settings, n_done)
         )
-        more = uninterrupted(rounds.go(part, distribution))
+        more = uninterrupted(rounds.boost(part, distribution))
         curve.add(more)
         run = more if run is None else run.then(more, rounds.join)
         distribution, n_done = run.distribution, len(run.votes)
@@ -106,20 +106,20 @@ def go_while_better(rounds: Any, settings: RoundSettings, curve: Curve, n_iter_n
 
 
 def progress_after(settings: RoundSettings, n_done: int) -> Any:
-    """Return the progress hook of a settings of which some rounds are done."""
+    """Return the progress hook of settings, with the completed rounds added to the number."""
     report = settings.progress
     return None if report is None else lambda n_more: report(n_done + n_more)
 
 
 def uninterrupted(run: Run) -> Run:
-    """The run, unless something has ended it, which is raised."""
+    """Return a run, or raise the exception that interrupted it."""
     if run.interruption is not None:
         raise run.interruption
     return run
 
 
 def first_members(rounds: Any, run: Run, n_members: int) -> Run:
-    """A run as it was after some of its members."""
+    """Return a run that consists of the first members of another."""
     if n_members == len(run.votes):
         return run
     return replace(
@@ -133,9 +133,9 @@ def first_members(rounds: Any, run: Run, n_members: int) -> Run:
 
 
 def out_of_fold_errors(rounds: Any, settings: RoundSettings, name: str, verbose: int) -> np.ndarray:
-    """The mean error after each member on folds that the members have not seen.
+    """Compute the mean out-of-fold error after each member.
 
-    A run that ends early keeps its last error. `name` and `verbose` are those of the estimator.
+    If a run ends early, its last error is repeated. `name` and `verbose` are those of the estimator.
     """
     folds = fold_numbers(rounds, settings.seed)
     calls = {
@@ -159,30 +159,30 @@ def out_of_fold_errors(rounds: Any, settings: RoundSettings, name: str, verbose:
 def errors_on_fold(
     rounds: Any, settings: RoundSettings, name: str, is_held_out: np.ndarray
 ) -> tuple[np.ndarray, float]:
-    """The errors on rows that are held out, after each member that learns from the others; their weight."""
+    """Compute the errors on held-out rows after each member, and the weight of these rows."""
     curve = Curve.of_held_out(rounds, settings.scheme, is_held_out)
     with Work("members", name, settings.n_rounds) as work:
         own = replace(settings, progress=hook_of(work, None), keeps_weights=False)
-        curve.add(uninterrupted(curve.rounds.go(own, start(curve.rounds, settings.scheme))))
+        curve.add(uninterrupted(curve.rounds.boost(own, start(curve.rounds, settings.scheme))))
     errors = np.array(curve.errors + curve.errors[-1:] * (settings.n_rounds - len(curve.errors)))
     return errors, float(len(curve.y) if curve.weights is None else curve.weights.sum())
 
 
 def fold_numbers(rounds: Any, seed: int) -> np.ndarray:
-    """Return the number of the fold of each row; -1 for rows that no fold holds out, as those of weight 0."""
+    """Return the fold of each row, or -1 for rows that no fold holds out, such as rows of weight 0."""
     rows, classes = rows_to_divide(rounds)
     folds = np.full(rounds.n_rows, -1)
     folds[rows] = spare_folds(classes, seed)
     if (folds < 0).all():
         raise ValueError(
-            f"Early stopping divides the rows of each class, and none of {len(rows)} has a second one. Set "
-            "early_stopping=False."
+            f"Early stopping divides the rows of each class, and no class has more than one of the "
+            f"{len(rows)} rows. Set early_stopping=False."
         )
     return folds
 
 
 def held_out_rows(rounds: Any, share: float, seed: int) -> np.ndarray:
-    """Return a mask of the rows to hold out: a share of the rows of every class, but never all of them."""
+    """Return a mask of the rows to hold out: a share, but never all, of the rows of each class."""
     rows, classes = rows_to_divide(rounds)
     mask = np.zeros(rounds.n_rows, dtype=bool)
     mask[rows] = spare_share(classes, share, seed)
@@ -190,7 +190,7 @@ def held_out_rows(rounds: Any, share: float, seed: int) -> np.ndarray:
 
 
 def rows_to_divide(rounds: Any) -> tuple[np.ndarray, np.ndarray]:
-    """The rows of positive weight, and their classes; numbers are of one."""
+    """Return the rows of positive weight and their classes, which are all 0 in regression."""
     rows = np.arange(rounds.n_rows) if rounds.weights is None else np.flatnonzero(rounds.weights)
     if len(rows) < 2:
         raise ValueError(
@@ -201,7 +201,7 @@ def rows_to_divide(rounds: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def validation_curve(rounds: Any, scheme: Scheme, given: tuple[Any, Any, Any]) -> Curve:
-    """Read the X_val, y_val and sample_weight_val that the user passes."""
+    """Make the curve for X_val, y_val and sample_weight_val."""
     X_val, y_val, sample_weight_val = given
     try:
         X = rounds.read(X_val)

@@ -1,4 +1,4 @@
-"""The rounds of AdaBoost in the engine: our own trees, from a table that is binned or sorted once."""
+"""Run AdaBoost in the engine for committee's own trees. The table is binned or sorted only once."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Trees = _engine.Forest | _engine.C45Forest
 
 
 def runs_in_engine(member: Any) -> bool:
-    """Whether the engine grows such members itself. Weights of classes are for the member alone to apply.
+    """Return whether the engine can boost a member, which must not have weights of classes.
 
     Examples
     --------
@@ -43,12 +43,12 @@ def runs_in_engine(member: Any) -> bool:
 
 
 def are_members_of(member: Any, members: Any) -> bool:
-    """Whether what a file holds can be members of a kind: trees of the engine, or a list of estimators."""
+    """Return whether a value from a file, engine trees or a list, can be the members of a booster."""
     return are_trees_of(member, members) if runs_in_engine(member) else isinstance(members, list)
 
 
 def default_member(task: Classification | Regression) -> Any:
-    """The member that boosts well: a stump for two classes, else a tree with room for all classes.
+    """Make the default member: a stump for two classes, else a tree with enough leaves for all classes.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def default_member(task: Classification | Regression) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class EngineRounds:
-    """Rounds that are one call of the engine.
+    """Boosting rounds of the engine. All of them are computed in one call.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class EngineRounds:
     max_bins : int
     n_threads : int
     codes : BinnedTable, default=None
-        The table in codes; None bins it.
+        The binned table. None means that it is not binned yet.
     """
 
     member: Any
@@ -88,7 +88,7 @@ class EngineRounds:
 
     @property
     def y(self) -> np.ndarray:
-        """Codes of classes, or numbers."""
+        """The codes of classes, or numbers."""
         return self.training.y
 
     @property
@@ -102,20 +102,20 @@ class EngineRounds:
         return self.training.table.n_rows
 
     def binned(self) -> EngineRounds:
-        """The same with codes."""
+        """Return the rounds with a binned table."""
         if self.codes is not None:
             return self
         table = self.training.table
         if isinstance(table, BinnedTable):
             return replace(self, codes=table)
         if not takes_codes(self.member):
-            # Codes only tell which rows are alike.
+            # Codes are only used to find equal rows.
             return replace(self, codes=self.training.bin(self.n_threads, keep_cuts=False))
         codes = to_codes(table, self.training.fixed, self.n_threads, self.max_bins)
         return replace(self, codes=codes)
 
-    def go(self, settings: RoundSettings, distribution: Distribution) -> Run:
-        """Make the rounds of a settings."""
+    def boost(self, settings: RoundSettings, distribution: Distribution) -> Run:
+        """Run rounds with the given settings."""
         assert self.codes is not None
         made = _engine.boost_adaptively(
             self.codes.codes,
@@ -139,47 +139,47 @@ class EngineRounds:
             made.interruption,
         )
 
-    def by(self, run: Runner) -> EngineRounds:
-        """The same: the engine has threads of its own, and needs no runner."""
+    def with_runner(self, run: Runner) -> EngineRounds:
+        """Return the rounds unchanged: the engine has its own threads and needs no runner."""
         return self
 
     def side_by_side(self, function: Callable[..., Any], calls: dict[str, tuple[Any, ...]]) -> Generator[Any]:
-        """What a function makes of these rounds and of the arguments of each named call, in their order."""
+        """Call a function with these rounds and the arguments of each named call; yield results in order."""
         return (function(self, *arguments) for arguments in calls.values())
 
-    def only(self, rows: np.ndarray) -> EngineRounds:
-        """The same on some of the rows, binned anew."""
+    def on_rows(self, rows: np.ndarray) -> EngineRounds:
+        """Return the rounds for some of the rows, which are binned again."""
         training = self.training
         weights = None if training.weights is None else training.weights[rows]
         some = Training(self.table_of(rows), training.task, training.y[rows], weights)
         return replace(self, training=some, codes=None).binned()
 
     def table_of(self, rows: np.ndarray) -> Table:
-        """Some rows as `votes` takes them."""
+        """Select rows in the form that `votes` accepts."""
         table = self.training.table
         if isinstance(table, BinnedTable):
             raise ValueError(
-                "Early stopping divides the rows of X, and a BinnedTable has none to give. Pass the table "
-                "that it was made of, or X_val and y_val."
+                "Early stopping divides the rows of X, and a BinnedTable cannot be divided. Pass the table "
+                "that it was made from, or X_val and y_val."
             )
         return Table(table.schema, tuple(column[rows] for column in table.columns), len(rows))
 
     def read(self, X: Any) -> Table:
-        """Another table as `votes` takes it."""
+        """Read another table into the form that `votes` accepts."""
         return read_like(X, self.training.table.schema)
 
     def votes(self, members: Trees, X: Table, scheme: Scheme, first: int) -> np.ndarray:
-        """The votes of members, of shape (n_members, n_rows, n_outputs). No tree fails: no number is told."""
+        """Compute the votes of members, of shape (n_members, n_rows, n_outputs); `first` is not used."""
         return members.votes(list(X.columns), X.n_rows, self.n_threads)
 
     def join(self, first: Any, second: Any) -> Trees:
-        """The members of two runs."""
+        """Concatenate the members of two runs."""
         if second.n_trees == 0 or first.n_trees == 0:
             return second if first.n_trees == 0 else first
         return _engine.append_trees(first, second)
 
     def take(self, members: Any, n_members: int) -> Trees:
-        """The first of some members."""
+        """Return the first members."""
         return _engine.take_trees(members, 0, n_members)
 
     def _parameters(self, settings: RoundSettings) -> _engine.AdaBoostParameters:
@@ -198,7 +198,7 @@ class EngineRounds:
         return parameters
 
     def _values(self) -> tuple[list[np.ndarray], np.ndarray] | None:
-        """What C4.5 trees learn from: the columns, and how many categories each has; None for others."""
+        """Return the columns and their numbers of branches for C4.5 trees, and None for other members."""
         if takes_codes(self.member):
             return None
         table = self.training.table

@@ -1,4 +1,4 @@
-"""AdaBoost (Freund and Schapire 1997): M1 and M2, the SAMME of scikit-learn, and Drucker's R2 for numbers."""
+"""Implement AdaBoost (Freund and Schapire 1997): M1, M2, SAMME as in scikit-learn, and R2 for regression."""
 
 from __future__ import annotations
 
@@ -19,44 +19,44 @@ from committee.task import Classification, check_lengths, weighted_median
 
 LEARNING_RATE: Declaration = (
     number(0, closed="neither"),
-    "By what the votes of the members are multiplied. Smaller ones learn more slowly and need more members.",
+    "The factor by which the members' votes are multiplied. Smaller values need more members.",
 )
 
 
 @declared
 class AdaBoostOfClasses(StagedClasses, AdaBoost):
-    """What the AdaBoosts for classes share.
+    """Base class of the AdaBoost classifiers.
 
     Attributes
     ----------
     error_bounds_ : ndarray of shape (n_members,)
-        The bound on the training error after each member.
+        The upper bound on the training error after each member.
     """
 
     @property
     def error_bounds_(self) -> np.ndarray:
-        """The bound on the training error after each member: the mean exponential loss of the rows.
+        """The upper bound on the training error after each member: the mean exponential loss of the rows.
 
-        It is the product over the members of (1 - error) exp(-vote / 2) + error exp(vote / 2), and of
-        2 sqrt(error (1 - error)) where the vote is log((1 - error) / error).
+        It is the product over the members of (1 - error) exp(-vote / 2) + error exp(vote / 2). A factor is
+        2 sqrt(error (1 - error)) if the vote is log((1 - error) / error).
         """
         check_is_fitted(self)
         n_mislabels = self._scheme(self._task).n_mislabels or 1
         return error_bounds(self.estimator_errors_, self.estimator_weights_, n_mislabels)
 
     def margins(self, X: Any, y: Any) -> np.ndarray:
-        """The margin of each row: the share of the votes for its class less the most for another.
+        """Compute margins: the share of votes for the true class minus the largest share of another class.
 
         Parameters
         ----------
         X : table of shape (n_rows, n_columns)
         y : array-like of shape (n_rows,)
-            Of the training rows, for the distribution of training margins (Schapire et al. 1998).
+            The true classes. Pass the training rows for training margins (Schapire et al. 1998).
 
         Returns
         -------
         ndarray of shape (n_rows,)
-            Between -1 and 1; positive where the decision is right.
+            Between -1 and 1; positive if the decision is right.
         """
         shares = shares_of(self._scores(X))
         task, codes = Classification.of(y)
@@ -70,7 +70,7 @@ class AdaBoostOfClasses(StagedClasses, AdaBoost):
         return super()._decide(X) if "_forest" in self.__dict__ else self._probabilities(self._scores(X))
 
     def _scores(self, X: Any) -> np.ndarray:
-        """Sum the weighted votes; the sums have the shape (n_rows, n_classes)."""
+        """Sum the weighted votes into an array of shape (n_rows, n_classes)."""
         if self._is_engine():
             return super()._scores(X)
         *_, sums = self._staged_scores(X)
@@ -103,15 +103,15 @@ class AdaBoostOfClasses(StagedClasses, AdaBoost):
 @saved
 @declared
 class AdaBoostM1Classifier(AdaBoostOfClasses):
-    """AdaBoost.M1 of Freund and Schapire, to the letter.
+    """AdaBoost.M1 exactly as published by Freund and Schapire (1997).
 
-    A member's error is the weight of the rows that it misclassifies. If it exceeds 1/2, boosting ends and
-    keeps the members before; if it is the first, it is kept alone, with a vote of 1 and a warning. Else rows
-    that are classified well are multiplied by beta = error / (1 - error), and the member's vote weighs
-    log(1 / beta). A member without error, whose vote would be infinite, ends the run with the vote of half an
-    error in one row more than there are, log(2 n_rows + 1). Probabilities are shares of the votes. With more
-    than two classes, members must be right more often than not; where they are not, `AdaBoostM2Classifier`
-    and `AdaBoostClassifier` ask less.
+    A member's error is the weight of the rows that it misclassifies. If the error exceeds 1/2, boosting ends
+    and keeps only the previous members; a first member is kept with a vote of 1 and a warning. Otherwise, the
+    weights of correctly classified rows are multiplied by beta = error / (1 - error), and the weight of the
+    member's vote is log(1 / beta). A member without error ends boosting. Its vote would be infinite and is
+    set to log(2 n_rows + 1), as if half of one additional row were wrong. Probabilities are shares of the
+    votes. Errors must be at most 1/2 even if there are many classes; `AdaBoostM2Classifier` and
+    `AdaBoostClassifier` need less accurate members.
 
     Examples
     --------
@@ -130,10 +130,11 @@ class AdaBoostM1Classifier(AdaBoostOfClasses):
 class AdaBoostClassifier(AdaBoostOfClasses):
     """AdaBoost with scikit-learn's parameters: SAMME of Zhu, Zou, Rosset and Hastie (2009).
 
-    A member only has to be better than a guess among all classes: boosting ends where its error is not below
-    1 - 1 / n_classes. Its vote weighs log((1 - error) / error) + log(n_classes - 1), times `learning_rate`.
-    A member without error ends the run with a vote of 1, as in scikit-learn. A first member that is no better
-    than chance is kept alone, with a vote of 1 and a warning.
+    A member only has to be better than a random guess: boosting ends if its error is not below
+    1 - 1 / n_classes. The weight of its vote is `learning_rate` times
+    log((1 - error) / error) + log(n_classes - 1). A member without error ends boosting with a vote of 1, as
+    in scikit-learn. If the first member is no better than chance, it becomes the only one, with a vote of 1
+    and a warning.
 
     Examples
     --------
@@ -163,22 +164,22 @@ class AdaBoostClassifier(AdaBoostOfClasses):
 @saved
 @declared
 class AdaBoostM2Classifier(AdaBoostOfClasses):
-    """AdaBoost.M2 of Freund and Schapire: members say how plausible each class is.
+    """AdaBoost.M2 of Freund and Schapire (1997), whose members estimate the plausibility of each class.
 
     The distribution is over pairs of a row and a wrong label. A member's pseudo-loss is the mean of
-    (1 - h(x, label) + h(x, wrong label)) / 2, where h, between 0 and 1, is the probability that the member
-    gives to a class (or 0 and 1, if it gives none). Members learn from the weights of the rows, summed over
-    their wrong labels. Pairs are multiplied by beta^((1 + h(x, label) - h(x, wrong label)) / 2), where beta
-    is pseudo-loss / (1 - pseudo-loss), and the member's plausibilities weigh log(1 / beta). Boosting ends
-    where the pseudo-loss exceeds 1/2, and with a member without any, whose vote is log(2 n_rows + 1).
-    Probabilities are shares of the weighted plausibilities.
+    (1 - h(x, label) + h(x, wrong label)) / 2, where h is the member's probability of a class, or 0 or 1 if it
+    predicts only labels. The weight of a row for a member is the sum over its wrong labels. Weights of
+    pairs are multiplied by beta^((1 + h(x, label) - h(x, wrong label)) / 2), where beta is
+    pseudo-loss / (1 - pseudo-loss), and the weight of the member's vote is log(1 / beta). Boosting ends if
+    the pseudo-loss exceeds 1/2. It also ends after a member without pseudo-loss, whose vote is
+    log(2 n_rows + 1). Probabilities are shares of the weighted plausibilities.
 
     Attributes
     ----------
     estimator_weights_, estimator_errors_ : ndarray of shape (n_members,)
-        The votes of the members, and their pseudo-losses.
+        The weights of the members' votes, and their pseudo-losses.
     row_weights_ : ndarray of shape (n_members, n_rows) or None
-        The weights of the rows, summed over their wrong labels, in each round, with `store_weights`.
+        The weights of the rows in each round, summed over their wrong labels, with `store_weights`.
 
     Examples
     --------
@@ -197,17 +198,17 @@ class AdaBoostM2Classifier(AdaBoostOfClasses):
 class AdaBoostRegressor(Regresses, AdaBoost):
     """AdaBoost.R2 of Drucker (1997), with scikit-learn's parameters.
 
-    A row's loss is its error as a share of the largest. Rows are multiplied by beta^(1 - loss), where beta is
-    mean loss / (1 - mean loss), and the prediction is the median of the members', weighted by log(1 / beta).
-    Boosting ends where the mean loss is not below 1/2; if the first member's is not, it is kept alone, with a
-    vote of 1 and a warning. Drucker draws the rows of each member, which is the default here too.
+    A row's loss is its error divided by the largest error. The weights of rows are multiplied by
+    beta^(1 - loss), where beta is mean loss / (1 - mean loss). The prediction is the median of the members'
+    predictions, weighted by log(1 / beta). Boosting ends if the mean loss is not below 1/2; a first member is
+    kept with a vote of 1 and a warning. By default, the rows of each member are resampled, as in the paper.
 
     Attributes
     ----------
     estimator_weights_, estimator_errors_ : ndarray of shape (n_members,)
-        The votes of the members, and their mean losses.
+        The weights of the members' votes, and their mean losses.
     validation_errors_ : ndarray or None
-        The mean absolute errors on `X_val`, on the held-out rows or out of fold after each member.
+        The mean absolute errors after each member on `X_val`, on the held-out rows or out of fold.
 
     Examples
     --------
@@ -224,7 +225,7 @@ class AdaBoostRegressor(Regresses, AdaBoost):
     loss: str = parameter(
         "linear",
         one_of("linear", "square", "exponential"),
-        "How wrong a number is, by its share s of the largest error: s, its square or 1 - exp(-s).",
+        "The loss of a row, where s is its error divided by the largest error: s, its square or 1 - exp(-s).",
     )
 
     def _decide(self, X: Any) -> np.ndarray:
@@ -242,9 +243,9 @@ class AdaBoostRegressor(Regresses, AdaBoost):
 
 
 def samme_scale(n_classes: int) -> float:
-    """By what SAMME multiplies shares of votes before it takes the softmax.
+    """Return the factor of shares of votes in the softmax of SAMME.
 
-    The scores are 1 for the class of a member and -1 / (n_classes - 1) for the others, in the mean of the
-    votes, and the softmax takes scores / (n_classes - 1). What does not depend on the class falls out of it.
+    A member scores its class with 1 and others with -1 / (n_classes - 1), and the softmax is applied to mean
+    scores / (n_classes - 1). Terms that do not depend on the class cancel.
     """
     return n_classes / (n_classes - 1) ** 2

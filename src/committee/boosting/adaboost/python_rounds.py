@@ -1,9 +1,9 @@
-"""The rounds of AdaBoost in Python, for members of any kind: each member is a task of a runner.
+"""Run AdaBoost in Python for members of any kind. Each member is a task of a runner.
 
-In: an estimator of scikit-learn's kind, the table as the user has it, y and a distribution over the rows.
-Out: a `Run`: members, errors and votes, and the distribution that the next member would see. `engine_rounds`
-does the same for our own trees. A round needs the one before, so there is one task at a time; runs on other
-rows, those of folds, are tasks side by side.
+In: an estimator with scikit-learn's interface, the table in the container of the user, y and a distribution
+over the rows. Out: a `Run` with members, errors, votes and the distribution for the next member.
+`engine_rounds` does the same for committee's own trees. A round needs the previous one, so there is only one
+task at a time, but the runs of several folds are parallel tasks.
 """
 
 from __future__ import annotations
@@ -30,26 +30,26 @@ from committee.table import read
 from committee.table.schema import take_rows
 from committee.task import Classification
 
-# By how much probabilities that were computed in 32 bits may leave the range from 0 to 1.
+# The largest distance from the range 0 to 1 that is attributed to rounding in 32 bits.
 MOST_ROUNDING = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
 class RoundSettings:
-    """What is to be done in some rounds.
+    """The settings of some rounds.
 
     Parameters
     ----------
     scheme : Scheme
     resamples : bool
-        Whether members see rows drawn by weight instead of weights.
+        Whether members are fitted on rows drawn by weight instead of with weights.
     seed : int
     n_rounds : int
     first_round : int, default=0
-        How many rounds were made before.
+        The number of completed rounds.
     keeps_weights : bool, default=False
     progress : callable, default=None
-        Called with the number of rounds done; the rounds end if it answers True.
+        Called with the number of completed rounds; the rounds end if it returns True.
     """
 
     scheme: Scheme
@@ -63,21 +63,21 @@ class RoundSettings:
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """What some rounds have made.
+    """The result of some rounds.
 
     Parameters
     ----------
     members : list of estimators, or the engine's Forest
     errors, votes : ndarray of shape (n_members,)
     weights : ndarray of shape (n_members, n_rows), or None
-        What each member saw.
+        The weights of the rows for each member.
     distribution : Distribution
-        What the next member would see.
+        The distribution for the next member.
     is_over : bool
         Whether a perfect member, or one that is no better than chance, has ended the run.
     importances : ndarray of shape (n_members, n_columns), or None
     interruption : BaseException, or None
-        What has ended the rounds before their time. The members so far are whole.
+        The exception that interrupted the rounds. All members of the run are complete.
     """
 
     members: Any
@@ -90,7 +90,7 @@ class Run:
     interruption: BaseException | None = None
 
     def then(self, more: Run, join: Callable[[Any, Any], Any]) -> Run:
-        """The run, and one that went on with it."""
+        """Concatenate this run and its continuation."""
 
         def both(first: np.ndarray | None, second: np.ndarray | None) -> Any:
             return None if first is None or second is None else np.concatenate([first, second])
@@ -107,7 +107,7 @@ class Run:
 
 @dataclass(frozen=True, eq=False)
 class PythonRounds:
-    """Rounds whose members are fitted one by one, by a runner.
+    """Boosting rounds whose members a runner fits one by one.
 
     Parameters
     ----------
@@ -119,14 +119,14 @@ class PythonRounds:
     y : ndarray of shape (n_rows,)
         Codes of classes, or numbers.
     weights : ndarray of shape (n_rows,), or None
-    run : Runner, default=a serial one
+    run : Runner, default=a serial runner
 
     Examples
     --------
     >>> from sklearn.naive_bayes import GaussianNB
     >>> task, y = Classification.of(["a", "a", "b", "a"])
     >>> rounds = PythonRounds(GaussianNB(), np.array([[1.0], [2.0], [3.0], [9.0]]), task, y, None)
-    >>> run = rounds.go(RoundSettings(Scheme("m1", 2), False, 0, n_rounds=3), Distribution.start(None, 4))
+    >>> run = rounds.boost(RoundSettings(Scheme("m1", 2), False, 0, n_rounds=3), Distribution.start(None, 4))
     >>> len(run.members), run.is_over
     (1, True)
     """
@@ -143,59 +143,63 @@ class PythonRounds:
         """The number of rows."""
         return len(self.y)
 
-    def go(self, settings: RoundSettings, distribution: Distribution) -> Run:
-        """Make the rounds of a settings."""
+    def boost(self, settings: RoundSettings, distribution: Distribution) -> Run:
+        """Run rounds with the given settings."""
         members: list[Any] = []
         errors: list[float] = []
         votes: list[float] = []
         weights: list[np.ndarray] = []
-        is_over, n_whole, scheme = False, 0, settings.scheme
+        is_over, n_complete, scheme = False, 0, settings.scheme
         interruption = None
         try:
             for i in range(settings.n_rounds):
                 check()
                 member, cast = self._make(settings, settings.first_round + i, distribution)
                 losses = scheme.losses(cast, self.y, distribution)
-                verdict = weigh(distribution, losses)
-                is_bad = not verdict.is_perfect and scheme.is_no_better_than_chance(verdict)
+                outcome = weigh(distribution, losses)
+                is_bad = not outcome.is_perfect and scheme.is_no_better_than_chance(outcome)
                 if is_bad and settings.first_round + i > 0:
                     is_over = True
                     break
-                is_last = verdict.is_perfect or is_bad
+                is_last = outcome.is_perfect or is_bad
                 vote = (
-                    settings.scheme.last_vote(verdict, distribution)
+                    settings.scheme.last_vote(outcome, distribution)
                     if is_last
-                    else settings.scheme.vote(verdict)
+                    else settings.scheme.vote(outcome)
                 )
                 members.append(member)
-                errors.append(verdict.error)
+                errors.append(outcome.error)
                 votes.append(vote)
                 if settings.keeps_weights:
                     weights.append(distribution.row_weights)
                 following = distribution if is_last else reweigh(distribution, losses, vote)
-                # All at once: an interruption leaves whole rounds.
-                distribution, n_whole, is_over = following, i + 1, is_last
-                if (settings.progress is not None and settings.progress(n_whole)) or is_over:
+                # One assignment, so that an interruption leaves only complete rounds.
+                distribution, n_complete, is_over = following, i + 1, is_last
+                if (settings.progress is not None and settings.progress(n_complete)) or is_over:
                     break
         except KeyboardInterrupt as error:
             interruption = error
-        kept = np.array(weights[:n_whole]).reshape(n_whole, self.n_rows) if settings.keeps_weights else None
+        kept = (
+            np.array(weights[:n_complete]).reshape(n_complete, self.n_rows)
+            if settings.keeps_weights
+            else None
+        )
         return Run(
-            members[:n_whole],
-            np.array(errors[:n_whole]),
-            np.array(votes[:n_whole]),
+            members[:n_complete],
+            np.array(errors[:n_complete]),
+            np.array(votes[:n_complete]),
             kept,
             distribution,
             is_over,
             interruption=interruption,
         )
 
-    def by(self, run: Runner) -> PythonRounds:
-        """The same by another runner."""
+    def with_runner(self, run: Runner) -> PythonRounds:
+        """Return the rounds with another runner."""
         return replace(self, run=run)
 
     def side_by_side(self, function: Callable[..., Any], calls: dict[str, tuple[Any, ...]]) -> Generator[Any]:
-        """What a function makes of these rounds and of the arguments of each named call, in their order."""
+        """Call a function with these rounds and the arguments of each named call; yield results in order."""
 
         def submit(name: str) -> Any:
             with side_by_side():
@@ -203,17 +207,17 @@ class PythonRounds:
 
         return results_in_order(map(submit, calls), self.run)
 
-    def only(self, rows: np.ndarray) -> PythonRounds:
-        """The same on some of the rows."""
+    def on_rows(self, rows: np.ndarray) -> PythonRounds:
+        """Return the rounds for some of the rows."""
         weights = None if self.weights is None else self.weights[rows]
         return replace(self, X=take_rows(self.X, rows), y=self.y[rows], weights=weights)
 
     def table_of(self, rows: np.ndarray) -> Any:
-        """Some rows as `votes` takes them."""
+        """Select rows in the form that `votes` accepts."""
         return take_rows(self.X, rows)
 
     def read(self, X: Any) -> Any:
-        """Another table as `votes` takes it."""
+        """Read another table into the form that `votes` accepts."""
         X = native_table(X)
         if X.shape[1] != self.X.shape[1]:
             raise ValueError(f"It has {X.shape[1]} columns instead of {self.X.shape[1]}.")
@@ -223,22 +227,22 @@ class PythonRounds:
         return X
 
     def votes(self, members: list[Any], X: Any, scheme: Scheme, first: int) -> np.ndarray:
-        """The votes of members, of which errors count the first as given: (n_members, n_rows, n_outputs)."""
+        """Compute votes of shape (n_members, n_rows, n_outputs). Errors number members from `first`."""
         return np.array(list(each_vote(members, X, self.task, scheme, first)))
 
     def join(self, first: list[Any], second: list[Any]) -> list[Any]:
-        """The members of two runs."""
+        """Concatenate the members of two runs."""
         return first + second
 
     def take(self, members: list[Any], n_members: int) -> list[Any]:
-        """The first of some members."""
+        """Return the first members."""
         return members[:n_members]
 
     def drawn_rows(self, seed: int, number: int, distribution: Distribution) -> np.ndarray:
-        """The rows that the member of a round draws by weight, those that the engine would draw.
+        """Draw rows by weight for the member of a round; the engine would draw the same rows.
 
-        They are drawn, and come, in an order by what they contain: neither the order of the table nor whether
-        a row has weight 2 or stands there twice changes what the member sees.
+        Rows are drawn and returned in an order by content. So the member depends neither on the order of the
+        table nor on whether a row has weight 2 or occurs twice.
         """
         order, fixed = self._by_content, distribution.fixed_weights
         order = order[fixed[order] > 0]
@@ -249,19 +253,19 @@ class PythonRounds:
 
     @cached_property
     def _by_content(self) -> np.ndarray:
-        """The rows that weigh something, by their content."""
+        """The rows of positive weight in an order by content."""
         training = Training(read(self.X), self.task, np.ascontiguousarray(self.y), self.weights)
         return training.rows_by_content(training.bin(1), 1)
 
     @cached_property
     def _shared(self) -> Handle:
-        """These rounds for tasks, within which members follow one another."""
-        return self.run.put(self.by(runner("serial")))
+        """These rounds as a shared value for tasks. Within a task, the runner is serial."""
+        return self.run.put(self.with_runner(runner("serial")))
 
     def _make(
         self, settings: RoundSettings, number: int, distribution: Distribution
     ) -> tuple[Any, np.ndarray]:
-        """The member of a round, and its votes."""
+        """Fit the member of a round in a task, and return it with its votes."""
         rows = self.drawn_rows(settings.seed, number, distribution) if settings.resamples else None
         silent = replace(settings, progress=None)
         task = self.run.submit(fit_and_vote, self._shared, silent, number, distribution, rows)
@@ -275,8 +279,8 @@ def fit_and_vote(
     distribution: Distribution,
     rows: np.ndarray | None,
 ) -> tuple[Any, np.ndarray]:
-    """Fit the member of a round, on rows that were drawn or on all with weights, and let it vote on all."""
-    # A generator for each round: a run that goes on later draws what it would have drawn at once.
+    """Fit the member of a round on drawn or weighted rows, and compute its votes on all rows."""
+    # Each round has its own generator, so that a warm start gives the same members as a single fit.
     rng = np.random.default_rng([settings.seed, number])
     member = reseeded(rounds.member, rng)
     weights, is_drawn = None, rows is not None
@@ -293,7 +297,7 @@ def fit_and_vote(
 
 
 def each_vote(members: list[Any], X: Any, task: Task, scheme: Scheme, first: int = 0) -> Iterator[np.ndarray]:
-    """The votes of one member after the other; an error names it by its number, from `first` on."""
+    """Yield the votes of each member. Errors name a member by its number, counted from `first`."""
     for number, member in enumerate(members, start=first):
         with naming(numbered(number, member), "vote"):
             is_m2 = scheme.name == "m2"
@@ -304,7 +308,7 @@ def each_vote(members: list[Any], X: Any, task: Task, scheme: Scheme, first: int
 
 
 def plausible(votes: np.ndarray) -> np.ndarray:
-    """Votes as plausibilities between 0 and 1: what is beyond by no more than rounding is not.
+    """Clip plausibilities to the range 0 to 1; raise if one is outside by more than rounding.
 
     Examples
     --------

@@ -1,13 +1,14 @@
-"""What a round of AdaBoost does to the weights of the rows: functions of arrays, for any member.
+"""Update the weights of the rows in a round of AdaBoost: functions of arrays, for any member.
 
 In: a distribution over the rows, and the votes of a member for them. Out: the weight that the member gets
-right and wrong, its vote, and the distribution that the next member sees. The engine does the same for
-members that it grows itself.
+right and wrong, the weight of its vote, and the distribution for the next member. The engine does the same
+for the members that it grows.
 
-Every scheme is one rule: a member has a loss between 0 and 1 for each row (for each wrong label of a row, in
-M2), its error is the mean loss, its vote the logarithm of right / wrong, and what it gets right is multiplied
-by exp(-vote). The notes know three forms of this: beta for what is right, exp(alpha) for what is wrong, and
-both with half of alpha. After normalising, they are the same distribution.
+All schemes have the same structure. A member has a loss between 0 and 1 for each row, or in M2 for each wrong
+label of a row. Its error is the mean loss, its vote is the logarithm of right / wrong, and the weights of
+rows that it gets right are multiplied by exp(-vote). The literature has three forms of this update: beta for
+the right rows, exp(alpha) for the wrong rows, and both with half of alpha. After normalisation, they give the
+same distribution.
 """
 
 from __future__ import annotations
@@ -20,23 +21,23 @@ import numpy as np
 
 from committee.task import are_repetitions
 
-# Sums over rows are integers, in units of 2^-60 of all weight, so that no order of the rows changes a bit.
+# Sums over rows are integers in units of 2^-60 of the total weight, so they do not depend on the row order.
 ONE = 2.0**60
-# Errors of numbers up to this part of half the range of y are due to the fixed point that trees compute in.
+# In regression, errors up to this share of half the range of y are rounding errors of fixed-point numbers.
 ROUNDING = 2.0**-25
 SMALLEST_UNIT = np.finfo(np.float64).tiny
 
 
 @dataclass(frozen=True, eq=False)
 class Distribution:
-    """What the rows weigh: counts * units, which sum to one.
+    """The weights of the rows, counts * units, which sum to one.
 
     Parameters
     ----------
     counts : ndarray of uint32 of shape (n_rows,)
-        How often each row stands there. A row of count 0 takes no part.
+        The number of repetitions of each row. Rows of count 0 are not used.
     units : ndarray of float64 of shape (n_rows,) or (n_rows, n_classes - 1)
-        What a row weighs each time; in M2, each of its wrong labels, in the order of the labels.
+        The weight of one repetition of a row; in M2, of each of its wrong labels in the order of the labels.
 
     Examples
     --------
@@ -49,7 +50,7 @@ class Distribution:
 
     @classmethod
     def start(cls, weights: np.ndarray | None, n_rows: int, n_mislabels: int | None = None) -> Distribution:
-        """The distribution of the first round: by the weights of the rows, uniform over wrong labels."""
+        """Make the distribution of the first round from the weights of the rows, equal for wrong labels."""
         if weights is None:
             counts, units = np.ones(n_rows, dtype=np.uint32), np.full(n_rows, 1 / n_rows)
         elif are_repetitions(weights):
@@ -57,7 +58,7 @@ class Distribution:
             units = np.where(counts > 0, 1 / float(counts.sum(dtype=np.uint64)), 0.0)
         else:
             largest = weights.max()
-            # An exact sum, which does not depend on the order of the rows.
+            # The sum is exact, so that it does not depend on the order of the rows.
             total = math.fsum(weights / largest)
             counts, units = (weights > 0).astype(np.uint32), weights / largest / total
             units = np.where(counts > 0, np.maximum(units, SMALLEST_UNIT), 0.0)
@@ -67,25 +68,25 @@ class Distribution:
 
     @property
     def n_draws(self) -> int:
-        """The number of rows, repetitions counted."""
+        """The number of rows, including repetitions."""
         return int(self.counts.sum(dtype=np.uint64))
 
     @property
     def row_weights(self) -> np.ndarray:
-        """What each row weighs; all of them sum to one."""
+        """The weights of the rows, which sum to one."""
         return self.counts * self._by_row
 
     @property
     def member_weights(self) -> np.ndarray:
-        """What a member is given: a mean of one over the rows, on the grid of the engine's weights.
+        """The weights for a Python member: of mean one, and rounded like the engine's weights.
 
-        A member whose regularisation depends on the size of the weights sees the size that it knows.
+        The mean is one because the regularisation of some members depends on the size of the weights.
         """
         return self.fixed_weights / self._scale
 
     @property
     def fixed_weights(self) -> np.ndarray:
-        """The same in fixed point, as the engine has them: uint32, positive where a row takes part."""
+        """The weights in the engine's fixed point: uint32, and positive for rows of positive count."""
         by_row = self._by_row * (self.n_draws * self._scale)
         return self.counts * np.maximum(1, (by_row + 0.5).astype(np.int64)).astype(np.uint32)
 
@@ -99,8 +100,8 @@ class Distribution:
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """What a member gets right and wrong, in units of 2^-60 of all weight.
+class Outcome:
+    """The weight that a member gets right and wrong, in units of 2^-60 of the total weight.
 
     Parameters
     ----------
@@ -110,7 +111,7 @@ class Verdict:
 
     Examples
     --------
-    >>> Verdict(3, 1, False).error
+    >>> Outcome(3, 1, False).error
     0.25
     """
 
@@ -120,18 +121,18 @@ class Verdict:
 
     @property
     def error(self) -> float:
-        """The share that is wrong."""
+        """The share of the weight that is wrong."""
         return self.wrong / (self.wrong + self.right)
 
     @property
     def odds(self) -> float:
-        """Right by wrong; a member that is not perfect has some error, however small."""
+        """The ratio of right to wrong, where wrong is at least one unit."""
         return self.right / max(self.wrong, 1)
 
 
 @dataclass(frozen=True)
 class Scheme:
-    """How AdaBoost weighs rows and votes.
+    """The rules by which an AdaBoost weights rows and votes.
 
     Parameters
     ----------
@@ -141,9 +142,9 @@ class Scheme:
     n_classes : int
         0 for R2.
     learning_rate : float, default=1.0
-        By which the votes of SAMME and R2 are multiplied.
+        The factor by which votes are multiplied in SAMME and R2.
     loss : {"linear", "square", "exponential"}, default="linear"
-        How wrong a number is, by its share of the largest error (R2).
+        The loss of a row in R2, as a function of its error relative to the largest one.
 
     Examples
     --------
@@ -151,10 +152,10 @@ class Scheme:
     >>> scheme = Scheme("m1", 2)
     >>> distribution = Distribution.start(None, 3)
     >>> losses = scheme.losses(votes, y, distribution)
-    >>> verdict = weigh(distribution, losses)
-    >>> round(verdict.error, 3), round(scheme.vote(verdict), 3)
+    >>> outcome = weigh(distribution, losses)
+    >>> round(outcome.error, 3), round(scheme.vote(outcome), 3)
     (0.333, 0.693)
-    >>> reweigh(distribution, losses, scheme.vote(verdict)).row_weights.round(3)
+    >>> reweigh(distribution, losses, scheme.vote(outcome)).row_weights.round(3)
     array([0.25, 0.5 , 0.25])
     """
 
@@ -165,48 +166,48 @@ class Scheme:
 
     @property
     def is_crisp(self) -> bool:
-        """Whether a member votes for one class alone."""
+        """Whether a member votes for a single class."""
         return self.name in ("m1", "samme")
 
     @property
     def n_mislabels(self) -> int | None:
-        """The number of wrong labels of a row, if they are weighed one by one."""
+        """The number of wrong labels of a row, if each has its own weight, else None."""
         return self.n_classes - 1 if self.name == "m2" else None
 
     def losses(self, votes: np.ndarray, y: np.ndarray, distribution: Distribution) -> np.ndarray:
-        """The losses of a member's votes, of the shape of the distribution's units."""
+        """Compute the losses of a member, in the shape of the distribution's units."""
         if self.name == "r2":
             return number_losses(votes[:, 0], y, self.loss, distribution.counts > 0)
         return label_losses(votes, y) if self.is_crisp else mislabel_losses(votes, y)
 
-    def is_no_better_than_chance(self, verdict: Verdict) -> bool:
-        """Whether a member ends the run."""
+    def is_no_better_than_chance(self, outcome: Outcome) -> bool:
+        """Return whether a member is no better than chance, which ends the run."""
         if self.name == "samme":
-            return verdict.wrong >= verdict.right * (self.n_classes - 1)
-        return verdict.wrong >= verdict.right if self.name == "r2" else verdict.wrong > verdict.right
+            return outcome.wrong >= outcome.right * (self.n_classes - 1)
+        return outcome.wrong >= outcome.right if self.name == "r2" else outcome.wrong > outcome.right
 
-    def vote(self, verdict: Verdict) -> float:
-        """What the vote of a member weighs."""
-        log_odds = math.log(verdict.odds)
+    def vote(self, outcome: Outcome) -> float:
+        """Compute the weight of a member's vote."""
+        log_odds = math.log(outcome.odds)
         if self.name == "samme":
             return self.learning_rate * (log_odds + math.log(self.n_classes - 1))
         return self.learning_rate * log_odds if self.name == "r2" else log_odds
 
-    def last_vote(self, verdict: Verdict, distribution: Distribution) -> float:
-        """The vote of a member that ends the run.
+    def last_vote(self, outcome: Outcome, distribution: Distribution) -> float:
+        """Compute the weight of the vote of a member that ends the run.
 
-        A perfect member has an infinite vote. In M1 and M2 it gets that of half an error in one row more than
-        there are; in SAMME and R2 it gets 1, as in scikit-learn. So does a first member that is no better
-        than chance, for there must be one.
+        The vote of a perfect member would be infinite. In M1 and M2 it is instead computed as if there were
+        one more row and half of it were wrong. In SAMME and R2 it is 1, as in scikit-learn. It is also 1 for
+        a first member that is no better than chance, which is kept because an ensemble needs a member.
         """
-        is_by_odds = verdict.is_perfect and self.name in ("m1", "m2")
+        is_by_odds = outcome.is_perfect and self.name in ("m1", "m2")
         return math.log(2 * distribution.n_draws + 1) if is_by_odds else 1.0
 
 
-def weigh(distribution: Distribution, losses: np.ndarray) -> Verdict:
-    """Sum what a member gets right and wrong."""
+def weigh(distribution: Distribution, losses: np.ndarray) -> Outcome:
+    """Sum the weight that a member gets right and wrong."""
     takes_part = distribution.counts > 0
-    return Verdict(
+    return Outcome(
         fixed_sum(distribution.counts, distribution.units * (1 - losses)),
         fixed_sum(distribution.counts, distribution.units * losses),
         not losses[takes_part].any(),
@@ -214,7 +215,7 @@ def weigh(distribution: Distribution, losses: np.ndarray) -> Verdict:
 
 
 def reweigh(distribution: Distribution, losses: np.ndarray, vote: float) -> Distribution:
-    """The distribution after a member: what it gets right becomes lighter."""
+    """Update the distribution after a member: decrease the weight of what it gets right."""
     units = distribution.units * np.exp(-vote * (1 - losses))
     units = units * (ONE / fixed_sum(distribution.counts, units))
     return replace(
@@ -223,12 +224,12 @@ def reweigh(distribution: Distribution, losses: np.ndarray, vote: float) -> Dist
 
 
 def label_losses(votes: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """1 for every row whose highest vote, the first of equal ones, is not for its label."""
+    """Return 1 for misclassified rows and 0 for others. Among equal votes, the first class is predicted."""
     return (votes.argmax(axis=1) != y).astype(np.float64)
 
 
 def mislabel_losses(votes: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """(1 - h(x, label) + h(x, wrong label)) / 2 for every wrong label (Freund and Schapire 1997)."""
+    """Compute (1 - h(x, label) + h(x, wrong label)) / 2 for each wrong label (Freund and Schapire 1997)."""
     own = np.take_along_axis(votes, y[:, np.newaxis].astype(np.intp), axis=1)
     labels = np.arange(votes.shape[1] - 1)
     wrong = np.take_along_axis(votes, labels + (labels >= y[:, np.newaxis]), axis=1)
@@ -236,7 +237,7 @@ def mislabel_losses(votes: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def number_losses(numbers: np.ndarray, y: np.ndarray, loss: str, takes_part: np.ndarray) -> np.ndarray:
-    """The errors as shares of the largest: themselves, squared, or as 1 - exp(-share) (Drucker 1997)."""
+    """Compute losses from errors relative to the largest: e, e² or 1 - exp(-e) (Drucker 1997)."""
     errors = np.where(takes_part, np.abs(numbers - y), 0.0)
     seen = y[takes_part]
     errors[errors <= (seen.max() / 2 - seen.min() / 2) * ROUNDING] = 0.0
@@ -248,7 +249,7 @@ def number_losses(numbers: np.ndarray, y: np.ndarray, loss: str, takes_part: np.
 
 
 def fixed_sum(counts: np.ndarray, units: np.ndarray) -> int:
-    """The weight of some units, each as often as its row stands there, in fixed point."""
+    """Sum units times counts in fixed point."""
     fixed: Any = (units * ONE + 0.5).astype(np.int64)
     if fixed.ndim == 2:
         fixed = fixed.sum(axis=1)
@@ -256,19 +257,19 @@ def fixed_sum(counts: np.ndarray, units: np.ndarray) -> int:
 
 
 def margins_of(shares: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """The margin of each row: the votes for its class less the most for another (Schapire et al. 1998).
+    """Compute margins: votes for the true class minus the most for another one (Schapire et al. 1998).
 
     Parameters
     ----------
     shares : ndarray of shape (n_rows, n_classes)
         Shares of the votes.
     y : ndarray of int of shape (n_rows,)
-        Numbers of the classes.
+        The codes of the true classes.
 
     Returns
     -------
     ndarray of shape (n_rows,)
-        Between -1 and 1; positive where the decision is right.
+        Between -1 and 1; positive if the decision is right.
 
     Examples
     --------
@@ -282,7 +283,7 @@ def margins_of(shares: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def error_bounds(errors: np.ndarray, votes: np.ndarray, n_mislabels: int = 1) -> np.ndarray:
-    """The bound on the training error after each member: the mean exponential loss, a product over members.
+    """Compute an upper bound on the training error after each member: the mean exponential loss.
 
     A misclassified row has an exponential loss of at least 1. The mean loss is the product, over the members,
     of (1 - error) exp(-vote / 2) + error exp(vote / 2), which is 2 sqrt(error (1 - error)) for the votes of
@@ -303,7 +304,7 @@ def error_bounds(errors: np.ndarray, votes: np.ndarray, n_mislabels: int = 1) ->
     >>> error_bounds(np.array([0.2, 0.5]), np.log([4.0, 1.0])).round(2)
     array([0.8, 0.8])
     """
-    # By logarithms, because a vote may be too large for its exponential; then the bound is infinite.
+    # Use logarithms, because exp(vote) may overflow; the bound is infinite then.
     with np.errstate(divide="ignore", over="ignore"):
         logarithms = np.logaddexp(np.log1p(-errors) - votes / 2, np.log(errors) + votes / 2)
         return n_mislabels * np.exp(np.cumsum(logarithms))

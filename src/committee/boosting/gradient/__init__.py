@@ -1,1 +1,1 @@
-"""Boost by gradients: gradient boosting and LogitBoost."""
+"""Provide gradient boosting and LogitBoost, which fit trees to derivatives of the loss."""

@@ -1,7 +1,7 @@
-"""Sums that grow round by round: what they decide after each round, and the record of boosted trees.
+"""Predict with additive ensembles after each round, and record the rounds of boosted trees.
 
-In: trees or members that were made one after the other. Out: the scores of new rows, which are sums over the
-rounds, and the decisions that a link makes of them.
+In: trees or members that were fitted one after the other. Out: the scores of new rows, which are sums over
+the rounds, and the predictions that a link function makes from them.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from committee.saving import Fields
 from committee.saving.states.tree_states import BoostedState
 from committee.table import Table, TargetStatistics
 
-# How many scores are found at a time: rows become codes once for all rounds among them.
+# The number of scores that are computed at a time. Rows are encoded once for all rounds of such a batch.
 SCORES_AT_A_TIME = 2**20
 
 
 class Steps(NamedTuple):
-    """How many rounds there are, and what the values of their leaves are multiplied by."""
+    """The number of rounds and the learning rate."""
 
     n_rounds: int
     learning_rate: float
@@ -32,26 +32,26 @@ class Steps(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Boosted:
-    """The record of some rounds.
+    """The record of some boosting rounds.
 
     Parameters
     ----------
     n_rounds : int
-        How many rounds the model has.
+        The number of rounds of the model.
     learning_rate : float
-        What the values of their leaves were multiplied by, in the last rounds if it changed.
+        The learning rate of the last fit.
     statistics : TargetStatistics, or None
-        What stands in place of columns of many categories.
+        The statistics that replace columns of many categories.
     gains : ndarray of shape (n_columns,)
-        How much the splits on each column lower the loss.
+        The total reduction of the loss by the splits on each column.
     split_counts : ndarray of int of shape (n_columns,)
-        How many splits there are on each column.
+        The number of splits on each column.
     has_missing : ndarray of bool of shape (n_columns,)
-        Whether some training row misses the column.
+        Whether a column has missing values in the training rows.
     train_score, validation_score : ndarray
-        Minus the mean loss, before the first round and after each.
+        The negative mean loss before the first round and after each round.
     has_init_score : bool, default=False
-        Whether the rounds began from scores of the user's.
+        Whether the first fit had initial scores from the user.
     """
 
     n_rounds: int
@@ -67,41 +67,41 @@ class Boosted:
     @classmethod
     def of(
         cls,
-        answer: _engine.Boosted,
+        result: _engine.Boosted,
         learning_rate: float,
         has_missing: np.ndarray,
         statistics: TargetStatistics | None,
         n_columns: int,
     ) -> Self:
-        """Take what the engine tells of its columns as what it tells of those of the table."""
+        """Make the record from the engine's result, summed over the encoded columns of each column."""
         sources = sources_of(statistics, n_columns)
         return cls(
-            answer.n_rounds,
+            result.n_rounds,
             learning_rate,
             statistics,
-            np.bincount(sources, answer.gain, n_columns),
-            np.bincount(sources, answer.n_splits, n_columns).astype(np.int64),
+            np.bincount(sources, result.gain, n_columns),
+            np.bincount(sources, result.n_splits, n_columns).astype(np.int64),
             np.bincount(sources, has_missing, n_columns) > 0,
-            -answer.train_loss,
-            -answer.validation_loss,
+            -result.train_loss,
+            -result.validation_loss,
         )
 
     @classmethod
     def unfinished(
         cls, steps: Steps, has_missing: np.ndarray, statistics: TargetStatistics | None, n_columns: int
     ) -> Self:
-        """What is known while the rounds go on: enough to predict."""
+        """Make the record of a fit that is still running, which is sufficient for prediction."""
         unknown = np.full(n_columns, np.nan)
         missing = np.bincount(sources_of(statistics, n_columns), has_missing, n_columns) > 0
         return cls(*steps, statistics, unknown, unknown, missing, np.empty(0), np.empty(0))
 
     @property
     def importances(self) -> np.ndarray:
-        """The shares of the columns in what all splits lower the loss by; all 0 if there are no splits."""
+        """The share of each column in the reduction of the loss; all 0 without splits."""
         return self.gains / self.gains.sum() if self.gains.any() else self.gains
 
     def after(self, before: Boosted) -> Boosted:
-        """These rounds and those before them, in one record."""
+        """Combine the record of these rounds with that of the previous rounds."""
         return Boosted(
             before.n_rounds + self.n_rounds,
             self.learning_rate,
@@ -116,14 +116,14 @@ class Boosted:
 
 
 def sources_of(statistics: TargetStatistics | None, n_columns: int) -> np.ndarray:
-    """For each column that the engine sees, the column of the table that it was made of."""
+    """Return the table column from which each column of the engine was made."""
     return np.arange(n_columns) if statistics is None else statistics.sources(n_columns)
 
 
 def joined(before: np.ndarray, after: np.ndarray, n_before: int, n_after: int) -> np.ndarray:
-    """The scores of some rounds, of which the first `n_before` were kept, and of the rounds after them.
+    """Concatenate the scores of the first `n_before` rounds and of the next `n_after` rounds.
 
-    Either may be empty, if there were no rows to validate by, and is NaN then.
+    If one of them is empty because there were no validation rows, its scores are NaN.
 
     Examples
     --------
@@ -142,7 +142,7 @@ def joined(before: np.ndarray, after: np.ndarray, n_before: int, n_after: int) -
 def staged_scores(
     forest: _engine.Forest | _engine.C45Forest, table: Table, trees_per_round: int, n_threads: int
 ) -> Iterator[np.ndarray]:
-    """The scores of the rows after each round, each an array of shape (n_rows, n_scores) of its own."""
+    """Yield the scores of the rows after each round, as a new array of shape (n_rows, n_scores)."""
     columns, n_trees = list(table.columns), forest.n_trees
     if isinstance(forest, _engine.C45Forest):
         scores: Any = 0.0
@@ -162,10 +162,10 @@ def staged_scores(
 
 
 class Staged(Voter):
-    """An ensemble that can decide after each of its rounds."""
+    """An ensemble that can predict after each of its rounds."""
 
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
-        """Predict after each round, as `predict` does after the last one.
+        """Predict after each round.
 
         Parameters
         ----------
@@ -199,7 +199,7 @@ class Staged(Voter):
         return 1
 
     def _scores(self, X: Any) -> np.ndarray:
-        """Sum the trees for each row; the sums have the shape (n_rows, n_scores)."""
+        """Sum the trees for each row into an array of shape (n_rows, n_scores)."""
         table = self._read(X)
         threads = self._threads(table.n_rows)
         return self._forest.scores(list(table.columns), table.n_rows, 0, self._forest.n_trees, threads)
@@ -211,16 +211,16 @@ class Staged(Voter):
         yield from staged_scores(self._forest, table, self._trees_per_round(), threads)
 
     def _staged_decisions(self, X: Any) -> Iterator[np.ndarray]:
-        """Decide after each round, as `_decide` does after the last one."""
+        """Compute the decisions after each round."""
         for scores in self._staged_scores(X):
             yield self._forest.link(scores)
 
 
 class StagedClasses(Classifies):
-    """A classifier whose scores become probabilities after each round."""
+    """A classifier that can compute probabilities after each round."""
 
     def decision_function(self: Any, X: Any) -> np.ndarray:
-        """Compute the scores of the classes, of which the probabilities are made.
+        """Compute the scores of the classes, from which probabilities are computed.
 
         Parameters
         ----------
@@ -229,7 +229,7 @@ class StagedClasses(Classifies):
         Returns
         -------
         ndarray of shape (n_rows,) for two classes, else (n_rows, n_classes)
-            For two classes, positive means the second one.
+            For two classes, positive scores are for the second class.
         """
         return self._as_decision(self._scores(X))
 
@@ -261,26 +261,26 @@ class StagedClasses(Classifies):
         return self._staged_decisions(X)
 
     def _as_decision(self, scores: np.ndarray) -> np.ndarray:
-        """Return scores in the shape that scikit-learn expects: a vector if there is one for each row."""
+        """Return scores in the shape that scikit-learn expects: a vector if there is one score per row."""
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
 
 class AdditiveTrees(Staged):
-    """A sum of trees, and the record of its rounds.
+    """A sum of trees with the record of its rounds.
 
     Attributes
     ----------
     n_iter_, n_estimators_ : int
-        The number of rounds: with early stopping, those up to the best one.
+        The number of rounds. With early stopping, it is the best number.
     learning_rate_ : float
-        What the values of the leaves were multiplied by.
+        The factor by which the values of the leaves were multiplied.
     train_score_, validation_score_ : ndarray of shape (n_rounds + 1,)
-        Minus the mean loss before the first round and after each, NaN if the loss is a callable;
-        `validation_score_` is empty if there were no rows to validate by.
+        The negative mean loss before the first round and after each round; NaN if the loss is a callable.
+        `validation_score_` is empty without validation rows.
     feature_importances_ : ndarray of shape (n_columns,)
-        How much the splits on each column lower the loss. They sum to 1, or are all 0.
+        The share of each column in the reduction of the loss by splits. They sum to 1, or are all 0.
     split_counts_ : ndarray of shape (n_columns,)
-        How many splits there are on each column.
+        The number of splits on each column.
     """
 
     _boosted: Boosted
@@ -289,29 +289,27 @@ class AdditiveTrees(Staged):
     n_iter_ = attribute_of_part(
         "_boosted",
         "n_rounds",
-        "The number of rounds of the model: with early stopping, those up to the best one.",
+        "The number of rounds. With early stopping, it is the best number.",
     )
-    n_estimators_ = attribute_of_part(
-        "_boosted", "n_rounds", "The number of rounds, `n_iter_` by another name."
-    )
+    n_estimators_ = attribute_of_part("_boosted", "n_rounds", "The number of rounds, the same as `n_iter_`.")
     learning_rate_ = attribute_of_part(
-        "_boosted", "learning_rate", "What the values of the leaves were multiplied by."
+        "_boosted", "learning_rate", "The factor by which the values of the leaves were multiplied."
     )
     feature_importances_ = attribute_of_part(
         "_boosted",
         "importances",
-        "How much the splits on each column lower the loss. They sum to 1, or are all 0.",
+        "The share of each column in the reduction of the loss by splits. They sum to 1, or are all 0.",
     )
-    split_counts_ = attribute_of_part("_boosted", "split_counts", "How many splits there are on each column.")
+    split_counts_ = attribute_of_part("_boosted", "split_counts", "The number of splits on each column.")
     train_score_ = attribute_of_part(
         "_boosted",
         "train_score",
-        "Minus the mean loss on the training rows, before the first round and after each.",
+        "The negative mean loss on the training rows before the first round and after each round.",
     )
     validation_score_ = attribute_of_part(
         "_boosted",
         "validation_score",
-        "Minus the mean loss on the rows to validate by, as `train_score_`; empty if there were none.",
+        "The negative mean loss on validation rows, as in `train_score_`; empty if there were none.",
     )
 
     def _read(self, X: Any) -> Table:
@@ -347,13 +345,13 @@ class AdditiveTrees(Staged):
             fields.array("gains", np.float64, (n_columns,)),
             fields.array("split_counts", np.int64, (n_columns,)),
             self._has_missing,
-            # A loss that is a callable tells no scores.
+            # Scores are NaN if the loss is a callable.
             fields.array("train_score", np.float64, (None,), finite=False),
             fields.array("validation_score", np.float64, (None,), finite=False),
-            # The first files do not tell.
+            # Older files do not contain it.
             "has_init_score" in fields and fields.take("has_init_score", bool),
         )
-        fields.require(n_trees % self._boosted.n_rounds == 0, "the rounds have not all as many trees")
+        fields.require(n_trees % self._boosted.n_rounds == 0, "the rounds have different numbers of trees")
 
     def _known_scores(self) -> dict[str, float]:
         boosted, scores = self._boosted, {}

@@ -1,4 +1,4 @@
-"""Gradient boosting of trees (Friedman 2001), second order and regularised (Chen and Guestrin 2016)."""
+"""Implement gradient tree boosting (Friedman 2001) with regularised Newton steps (Chen and Guestrin 2016)."""
 
 from __future__ import annotations
 
@@ -28,81 +28,84 @@ from committee.running.deadline import half_of_the_time
 from committee.saving import saved
 from committee.votes.folds import N_FOLDS, spare_folds
 
-# Of learning_rate="auto".
+# The rate that learning_rate="auto" starts from.
 USUAL_RATE = 0.1
-# Of multi_strategy="auto".
+# multi_strategy="auto" uses multi-output trees from this number of classes on.
 MANY_CLASSES = 6
-# Of subsample="auto". Trees of other rows err in other ways, which helps where each has few rows.
+# subsample="auto" uses this share of the rows of tables with at most this number of rows. Subsampling makes
+# trees more diverse, which improves models of small tables.
 SMALL_SHARE, MOST_DRAWN = 0.6, 20_000
 
-# Of n_estimators="auto".
-# So many validated rows tell well enough when to stop; small tables validate all folds to come close.
+# The constants below are for n_estimators="auto".
+# As many folds are used as are needed to validate this number of rows; small tables use all folds.
 ENOUGH_ROWS = 1000
-# More than two classes take a tree each in every round: some of the folds must do, unless rows are few.
+# A round of more than two classes is one tree per class, so fewer folds are used unless there are few rows.
 FOLDS_OF_MANY_CLASSES, FEW_ROWS = 3, 150
-# Fewer rows than this tell nothing.
+# With fewer rows than this, validation is not reliable.
 FEWEST_ROWS = 10
-# Where nothing can be told: the rounds of other libraries.
+# The number of rounds if it cannot be found by validation. It is the default of other libraries.
 USUAL_ROUNDS = 100
-# The search takes steps up to so many times as large as the fit, and as many times fewer.
+# In the search, the learning rate is up to this factor larger, and the number of rounds is smaller.
 STRIDE = 4.0
-# Trees for all classes each go in a direction of their own, and large steps would go astray.
+# Each multi-output tree fits another combination of the classes, for which large steps are inaccurate.
 MULTI_OUTPUT_STRIDE = 2.0
 LARGEST_RATE = 0.4
-# Large steps overfit sooner than small ones, which may go on for so many times as long, and for longer where
-# rows are many. Measured by benchmarks/boosting_defaults.py.
-ENDURANCE, ENDURANCE_OF_MANY, MANY_ROWS = 1.2, 1.5, 20_000
-# The loss falls fast if the last quarter of the rounds left no more than this share of it.
+# Small steps overfit later than the large steps of the search, so the number of rounds is multiplied by the
+# first factor, or by the second one for many rows. benchmarks/boosting_defaults.py measures the factors.
+EXTRA_ROUNDS, EXTRA_ROUNDS_OF_MANY_ROWS, MANY_ROWS = 1.2, 1.5, 20_000
+# The loss falls fast if the last quarter of the rounds reduces it to less than this share.
 LEFT_BY_QUARTER = 0.9
-# Fewer rounds than the first become more and smaller ones, down to a share of what they were; more rounds
-# than the second become fewer and larger ones.
+# If fewer than FEW_ROUNDS are best, more and smaller steps are used, down to LEAST_SHARE of the rate. If more
+# than MOST_ROUNDS are best, fewer and larger steps are used.
 FEW_ROUNDS, LEAST_SHARE = 100, 0.25
 MOST_ROUNDS = 200
-# The search goes further if the loss falls fast.
+# The limit of the search if the loss falls fast.
 MOST_FALLING = 400
-# A round of one tree for all classes does less than one of a tree for each: so many times as many are tried.
+# The factor of the number of rounds if a round is one tree for all classes, which reduces the loss less.
 MULTI_OUTPUT_ROUNDS = 4
 
 
 @declared
 class GradientBoosting(Rounds):
-    """What gradient boosting of classes and of numbers share. Subclasses declare `loss`."""
+    """Base class of gradient boosting for classification and regression. Subclasses declare `loss`."""
 
     n_estimators: int | str = parameter(
         "auto",
         either(integer(1), one_of("auto")),
-        'The number of rounds. Early stopping may end them before. "auto" does as many as do best on rows '
-        "that were not learned from, those of up to five folds, and at most 200; folds are learned in fewer "
-        "and larger steps, then all rows as usual. If the loss goes on to fall fast, it does up to 400, or "
-        "200 of twice the rate if `learning_rate` is not told. All these are four times as many if a round "
-        "is one tree for all classes. It does 100 if there are too few rows to tell, or if `loss` is a "
-        "callable, which does not tell the loss.",
+        'The number of rounds. Early stopping may reduce it. "auto" chooses the number of rounds, at most '
+        "200, by cross-validation on up to five folds, with fewer and larger steps in the folds. If the "
+        "loss still falls fast after 200 rounds, the limit is 400, or 200 with twice the rate if "
+        '`learning_rate="auto"`. These limits are four times as large if a round is one tree for all '
+        "classes. The number is 100 if there are too few rows for validation, or if `loss` is a callable, "
+        "because callables do not return the loss.",
         kw_only=False,
     )
     learning_rate: float | str = parameter(
         "auto",
         either(number(0, closed="neither"), one_of("auto")),
-        'What the values of the leaves are multiplied by. "auto" is 0.1. Where n_estimators="auto" finds '
-        "that fewer than 100 rounds do best, it takes more and smaller steps, down to 0.025, and larger "
-        "ones, up to 0.2, where 200 are not enough. A warm start goes on with the rate of the previous fit.",
+        'The factor by which the values of the leaves are multiplied. "auto" is 0.1. If n_estimators="auto" '
+        "finds that fewer than 100 rounds are best, it uses more rounds with a lower rate, down to 0.025. "
+        "If 200 rounds are not enough, it uses a higher rate, up to 0.2. A warm start keeps the rate of the "
+        "previous fit.",
     )
     grow_policy: str = parameter(
         "lossguide",
         one_of("lossguide", "depthwise"),
-        'Which leaf is split next: "lossguide" splits the one that lowers the loss most, "depthwise" level '
-        "by level.",
+        'The order of splits: "lossguide" splits the leaf that reduces the loss most, "depthwise" splits '
+        "level by level.",
     )
     min_child_weight: float = parameter(
         0.1,
         number(0),
-        "How large the sum of the second derivatives in a leaf must be. With squared_error that is the "
-        "weight of its rows, with log_loss the sum of p (1 - p).",
+        "The smallest sum of second derivatives in a leaf. For squared_error this is the weight of its rows, "
+        "for log_loss the sum of p (1 - p).",
     )
     min_split_gain: float = parameter(
         0.0,
         number(0),
-        "By how much a split must raise the sum of G² / (H + reg_lambda) over the leaves, where G and H are "
-        "their gradients and hessians: twice what it lowers the regularised loss by. XGBoost's `gamma`.",
+        "The smallest increase of the sum of G² / (H + reg_lambda) over the leaves that a split must give, "
+        "where G and H are sums of gradients and hessians. This is twice the reduction of the regularised "
+        "loss and equals XGBoost's `gamma`.",
     )
     reg_lambda: float = parameter(
         2.0, number(0), "The weight of the squares of the leaves' values in the loss: L2 regularisation."
@@ -113,40 +116,40 @@ class GradientBoosting(Rounds):
     subsample: float | str = parameter(
         "auto",
         either(number(0, 1, closed="right"), one_of("auto")),
-        "The share of the rows, drawn anew for each tree, that it learns from. "
-        '"auto" is 0.6, and 1 for more than 20,000 rows.',
+        'The share of the rows that is drawn for each tree. "auto" is 0.6, or 1 for more than 20,000 rows.',
     )
     colsample_bytree: float = parameter(
         1.0,
         number(0, 1, closed="right"),
-        "The share of the columns, drawn anew for each tree, that its splits ask about.",
+        "The share of the columns that is drawn for each tree.",
     )
     colsample_bynode: float = parameter(
         0.6,
         number(0, 1, closed="right"),
-        "The share of the columns of the tree, drawn anew at every node, that are tried for a split.",
+        "The share of the tree's columns that is drawn as candidates for each split.",
     )
     splitter: str = parameter(
         "best",
         one_of("best", "random"),
-        "Which threshold a column is tried with at a node: the best, or one drawn among those that leave "
-        "enough rows on both sides, as in extremely randomised trees (Geurts et al. 2006). Of more than four "
-        "categories, the cut of their order is drawn. Such trees err in other ways than those of the best "
-        "thresholds; there must be more of them.",
+        "The threshold that is tried for each column at a node: the best one, or a random one with enough "
+        "rows on both sides, as in extremely randomised trees (Geurts et al. 2006). For more than four "
+        "categories, a random cut of their order is tried. Random thresholds give more diverse trees, but "
+        "need more of them.",
     )
     cat_smooth: float = parameter(
         10.0,
         number(0),
-        "What is added to the second derivatives of a category before categories are put in order. It moves "
-        "categories of few rows towards the middle. More than four categories of a node, of which missing is "
-        "one, are put in the order of their derivatives, and the best cut of that order makes the two sets. "
-        "Of four or fewer, one is split from the rest.",
+        "The smoothing that is added to the second derivatives of a category before categories are sorted. "
+        "It moves categories with few rows towards the middle. If a node has more than four categories, "
+        "including missing values, they are sorted by the ratio of their first to their second derivatives, "
+        "and the best cut of that order defines the split. With four or fewer, one category is split from "
+        "the others.",
     )
     monotonic_cst: Any = parameter(
         None,
         Constraint("None, a value of -1, 0 or 1 for each column, or a dict of names to such values"),
-        "1: the score (of the second of two classes) may only rise with the column. -1: it may only fall. "
-        "0, and columns that a dict leaves out: no constraint.",
+        "1: the score (of the second of two classes) must not decrease when the column increases. -1: it "
+        "must not increase. 0, or a column that is not in the dict: no constraint.",
     )
 
     def _share_of_rows(self, n_rows: int) -> float:
@@ -155,7 +158,7 @@ class GradientBoosting(Rounds):
         return float(self.subsample)
 
     def _is_multi_output(self, training: Training) -> bool:
-        """Whether a round is one tree for all classes."""
+        """Return whether a round is one tree for all classes."""
         return False
 
     def _round_factor(self, training: Training) -> int:
@@ -172,7 +175,7 @@ class GradientBoosting(Rounds):
         if callable(self.loss):
             return Steps(USUAL_ROUNDS, rate)
         steps = Steps(self._search_rounds(training, rows, rate, seed), rate)
-        return paced(steps, self._round_factor(training)) if self.learning_rate == "auto" else steps
+        return rescaled_steps(steps, self._round_factor(training)) if self.learning_rate == "auto" else steps
 
     def _usual_rate(self) -> float:
         if self.learning_rate != "auto":
@@ -181,13 +184,13 @@ class GradientBoosting(Rounds):
         return self._boosted.learning_rate if resumes else USUAL_RATE
 
     def _search_rounds(self, training: Training, rows: TrainingRows, rate: float, seed: int) -> int:
-        """The number of rounds that does best out of fold, found in larger steps."""
+        """Find the best number of rounds by cross-validation with larger steps."""
         factor = self._round_factor(training)
         stride = stride_of(rate, STRIDE if factor == 1 else MULTI_OUTPUT_STRIDE)
         threads = n_threads(self.n_jobs)
         binned = rows.binned(threads, self._most_bins(len(rows.y)))
         if not self._replaced_columns(rows.table, None):
-            # The folds share the bins of all rows, but target statistics must not know of rows held out.
+            # The folds share the bins of all rows. Target statistics must not use held-out rows.
             rows = replace(rows, table=binned)
         order, copies = rows.by_content(binned, threads)
         rows = rows.take(order)
@@ -195,9 +198,9 @@ class GradientBoosting(Rounds):
         def losses_of(rest: TrainingRows, held_out: TrainingRows, most: int) -> np.ndarray:
             steps = Steps(round(most / stride), rate * stride)
             work = Work("rounds", name, steps.n_rounds, is_limit=True)
-            answer, boosted = self._boost(training, rest, held_out, steps, seed, None, work, stops_early=True)
-            if answer.interruption is not None:
-                raise answer.interruption
+            result, boosted = self._boost(training, rest, held_out, steps, seed, None, work, stops_early=True)
+            if result.interruption is not None:
+                raise result.interruption
             return -boosted.validation_score
 
         losses: list[np.ndarray] = []
@@ -215,8 +218,8 @@ class GradientBoosting(Rounds):
                 work.report(len(losses), -lowest, shown=("loss", lowest))
         if not losses:
             return USUAL_ROUNDS
-        further = stride * endurance_of(len(rows.y))
-        return min(max(1, round(best_rounds(losses, weights) * further)), most)
+        increase = stride * extra_rounds(len(rows.y))
+        return min(max(1, round(best_rounds(losses, weights) * increase)), most)
 
     def _boost_parameters(self, training: Training) -> _engine.BoostParameters:
         parameters = super()._boost_parameters(training)
@@ -239,15 +242,16 @@ class GradientBoosting(Rounds):
 @saved
 @declared
 class GradientBoostingClassifier(StagedClasses, GradientBoosting):
-    """Gradient boosting for classes: trees that are fitted, round by round, to the errors of the sum so far.
+    """Gradient boosting for classification.
 
-    The scores of the sum become probabilities by the logistic function, or by softmax for more than two
-    classes, which take one tree for each class in every round, or one for all (`multi_strategy`). The same
-    seed gives the same bits on any number of threads.
+    Trees are fitted round by round to the derivatives of the loss at the current scores. The scores become
+    probabilities by the logistic function, or by softmax for more than two classes. A round of more than two
+    classes is one tree per class or one tree for all classes (`multi_strategy`). The same seed gives the same
+    model for any number of threads.
 
-    The second derivative of the log loss is p (1 - p) for each of many classes, and XGBoost takes twice that:
-    it grows the same trees with `learning_rate`, `reg_lambda` and `min_child_weight` twice as large, and half
-    of `min_split_gain`.
+    For more than two classes, the second derivative of the log loss is p (1 - p), and XGBoost uses twice this
+    value. XGBoost grows the same trees if `learning_rate`, `reg_lambda` and `min_child_weight` are doubled
+    and `min_split_gain` is halved.
 
     Examples
     --------
@@ -266,13 +270,13 @@ class GradientBoostingClassifier(StagedClasses, GradientBoosting):
     multi_strategy: str = parameter(
         "auto",
         one_of("auto", "one_output_per_tree", "multi_output_tree"),
-        "What a round is for more than two classes: a tree for each class, or one tree whose leaves hold a "
-        "value for each class. The splits of the latter fit one combination of the classes, drawn anew for "
-        "every tree (SketchBoost, Iosipoi and Vakhrushev 2022), so a round costs little more than a tree, "
-        'and there must be more rounds. "auto" is "multi_output_tree" for six classes or more if '
-        'n_estimators="auto" finds how many rounds to do: on 18 such tables that took 19 % less time, with a '
-        "log loss that was 4 % lower, on average, and lower on 11. On 14 tables of three to five classes "
-        "nothing was gained.",
+        "The trees of a round for more than two classes: one tree per class, or one tree whose leaves "
+        "contain a value for each class. The splits of a multi-output tree fit a random combination of the "
+        "classes (SketchBoost, Iosipoi and Vakhrushev 2022), so a round takes little more time than one "
+        'tree, but more rounds are needed. "auto" uses "multi_output_tree" for six or more classes if '
+        'n_estimators="auto" chooses the number of rounds. On 18 such tables this took 19 % less time and '
+        "gave a 4 % lower log loss on average, and a lower one on 11 tables. On 14 tables of three to five "
+        "classes there was no improvement.",
     )
 
     def _is_multi_output(self, training: Training) -> bool:
@@ -293,19 +297,20 @@ class GradientBoostingClassifier(StagedClasses, GradientBoosting):
 @saved
 @declared
 class GradientBoostingRegressor(Regresses, GradientBoosting):
-    """Gradient boosting for numbers: trees that are fitted, round by round, to the errors of the sum so far.
+    """Gradient boosting for regression.
 
-    With the losses absolute_error, quantile and huber, the value of a leaf is found by line search among its
-    rows; `reg_lambda` and `reg_alpha` then count in the choice of splits only. The same seed gives the same
-    bits on any number of threads.
+    Trees are fitted round by round to the derivatives of the loss at the current predictions. For the losses
+    absolute_error, quantile and huber, the value of a leaf is found by line search on its rows; `reg_lambda`
+    and `reg_alpha` then only affect the choice of splits. The same seed gives the same model for any number
+    of threads.
 
     Attributes
     ----------
     train_score_, validation_score_ : ndarray of shape (n_rounds + 1,)
-        Minus the mean loss before the first round and after each: the squared or absolute error, the pinball
-        loss, or the deviance, as in `sklearn.metrics`; the Huber loss with the delta of the residuals from
-        the median of y, the same in all rounds; NaN if the loss is a callable. `validation_score_` is empty
-        if there were no rows to validate by.
+        The negative mean loss before the first round and after each round: the squared or absolute error, the
+        pinball loss, or the deviance, as in `sklearn.metrics`; the Huber loss uses the same delta in all
+        rounds, computed from the residuals from the median of y; NaN if the loss is a callable.
+        `validation_score_` is empty without validation rows.
 
     Examples
     --------
@@ -322,7 +327,7 @@ class GradientBoostingRegressor(Regresses, GradientBoosting):
         None,
         optional(number(0, 1, closed="neither")),
         'For loss="quantile", the quantile to predict; None is the median. For loss="huber", the quantile '
-        "of the absolute residuals from which on they are large; None is 0.9.",
+        "of the absolute residuals above which the loss is linear; None is 0.9.",
     )
 
     def _boost_parameters(self, training: Training) -> _engine.BoostParameters:
@@ -338,10 +343,10 @@ class GradientBoostingRegressor(Regresses, GradientBoosting):
 def fold_rows(
     rows: TrainingRows, copies: np.ndarray, n_classes: int, seed: int
 ) -> Iterator[tuple[TrainingRows, TrainingRows]]:
-    """TrainingRows to learn from and rows to validate by, for as many of five folds as are needed.
+    """Yield training and validation rows for as many of five folds as are needed.
 
-    Every fold has its share of every class, and all copies of its rows. The first row of each class, by
-    chance, is never held out.
+    Folds are stratified by class, and all copies of a row are in the same fold. One random row of each class
+    is never held out.
     """
     n_rows = len(rows.y)
     first = np.flatnonzero(np.diff(copies, prepend=-1))
@@ -357,7 +362,7 @@ def fold_rows(
 
 
 def stride_of(learning_rate: float, most: float = STRIDE) -> float:
-    """How many times larger the steps of the search are.
+    """Return the factor by which the learning rate of the search is larger.
 
     Examples
     --------
@@ -368,7 +373,7 @@ def stride_of(learning_rate: float, most: float = STRIDE) -> float:
 
 
 def still_falls(losses: np.ndarray, n_rounds: int) -> bool:
-    """Whether a loss was not stopped, and went on to fall fast.
+    """Return whether early stopping did not occur and the loss falls fast in the last rounds.
 
     Examples
     --------
@@ -378,16 +383,16 @@ def still_falls(losses: np.ndarray, n_rounds: int) -> bool:
     return len(losses) == n_rounds + 1 and bool(losses[-1] < LEFT_BY_QUARTER * losses[-1 - n_rounds // 4])
 
 
-def paced(steps: Steps, factor: int = 1) -> Steps:
-    """Go as far in smaller steps if there are few, and in larger ones if there are many.
+def rescaled_steps(steps: Steps, factor: int = 1) -> Steps:
+    """Use more and smaller steps if there are few rounds, and fewer and larger steps if there are many.
 
-    What is few and what is many is multiplied by a factor.
+    The limits for few and many rounds are multiplied by `factor`.
 
     Examples
     --------
-    >>> paced(Steps(50, 0.1)), paced(Steps(150, 0.1))
+    >>> rescaled_steps(Steps(50, 0.1)), rescaled_steps(Steps(150, 0.1))
     (Steps(n_rounds=100, learning_rate=0.05), Steps(n_rounds=150, learning_rate=0.1))
-    >>> paced(Steps(400, 0.1))
+    >>> rescaled_steps(Steps(400, 0.1))
     Steps(n_rounds=200, learning_rate=0.2)
     """
     n_rounds, rate = steps
@@ -395,18 +400,19 @@ def paced(steps: Steps, factor: int = 1) -> Steps:
     return Steps(round(n_rounds / share), rate * share)
 
 
-def endurance_of(n_rows: int) -> float:
-    """How many times as long small steps go on as large ones."""
-    return ENDURANCE if n_rows <= MANY_ROWS else ENDURANCE_OF_MANY
+def extra_rounds(n_rows: int) -> float:
+    """Return the factor of the number of rounds because small steps overfit later than large steps."""
+    return EXTRA_ROUNDS if n_rows <= MANY_ROWS else EXTRA_ROUNDS_OF_MANY_ROWS
 
 
 def best_rounds(losses: list[np.ndarray], weights: list[float]) -> int:
-    """The number of rounds at which the mean loss of the folds is lowest.
+    """Return the number of rounds with the lowest mean loss over the folds.
 
     Parameters
     ----------
     losses : list of ndarray of shape (n_rounds + 1,)
-        The loss of each fold before the first round and after each. One that was stopped stays as it was.
+        The loss of each fold before the first round and after each round. If a fold was stopped early, its
+        last loss is repeated.
     weights : list of float
         The weight of the rows of each fold.
 

@@ -1,4 +1,4 @@
-"""LogitBoost: additive logistic regression (Friedman, Hastie and Tibshirani 2000)."""
+"""Implement LogitBoost, additive logistic regression (Friedman, Hastie and Tibshirani 2000)."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from committee.saving import saved
 @saved
 @declared
 class LogitBoostClassifier(StagedClasses, Rounds):
-    """LogitBoost: in every round, each class gets a regression tree that is fitted to a Newton step.
+    """LogitBoost, which fits a regression tree to a Newton step for each class in every round.
 
     The target of the tree is the working response z = (y - p) / (p (1 - p)), where y is 1 for the rows of the
-    class and 0 for the others, and p the probability so far; a row weighs p (1 - p). Where z is cut at
-    `z_max`, the row weighs (y - p) / z, as in Weka, because rows that are far off would hardly count
-    otherwise. Two classes take one tree in every round. J classes take J trees, whose values are multiplied
-    by (J - 1) / J; that is the paper's symmetric step, for softmax does not see what is added to all scores.
+    class and 0 for the others, and p is the current probability. The weight of a row is p (1 - p). Working
+    responses are clipped at `z_max`. The weight of a clipped row is (y - p) / z, as in Weka, because badly
+    predicted rows would have almost no effect otherwise. For two classes, a round is one tree. For J classes,
+    it is J trees, whose values are multiplied by (J - 1) / J; this equals the symmetric step of the paper,
+    because softmax does not change when a constant is added to all scores.
 
-    The trees are stumps unless `max_depth` says otherwise, and the values of their leaves are not
-    regularised. With more rounds than there is to learn, the probabilities go to 0 and 1: stop early, or
-    lower the `learning_rate`.
+    By default the trees are stumps, and the values of their leaves are not regularised. After too many
+    rounds, the probabilities approach 0 and 1: use early stopping or a lower `learning_rate`.
 
     Attributes
     ----------
     train_score_, validation_score_ : ndarray of shape (n_rounds + 1,)
-        Minus the mean log loss before the first round and after each, summed over the models of
-        `one_versus_all`; `validation_score_` is empty if there were no rows to validate by.
+        The negative mean log loss before the first round and after each round, summed over the models of
+        `one_versus_all`. `validation_score_` is empty without validation rows.
 
     Examples
     --------
@@ -46,13 +46,13 @@ class LogitBoostClassifier(StagedClasses, Rounds):
     z_max: float = parameter(
         3.0,
         number(1),
-        "How large a working response may be. The paper finds values from 2 to 4 to work well.",
+        "The largest absolute working response. According to the paper, values from 2 to 4 work well.",
     )
     one_versus_all: bool = parameter(
         False,
         boolean,
-        "Whether to boost, for each of more than two classes, a model of its own of the class against all "
-        "others. Their probabilities are divided by their sum. False boosts one model of all classes.",
+        "Whether to boost a separate model for each of more than two classes against all others. Their "
+        "probabilities are divided by their sum. False boosts one model for all classes.",
     )
 
     def _boost_parameters(self, training: Training) -> _engine.BoostParameters:

@@ -1,4 +1,4 @@
-"""The losses that gradient boosting lowers: their names, the targets that they fit, and a user's own."""
+"""Declare the losses of gradient boosting, and check that a loss can be computed for a target."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from committee.task import check_size
 Loss = Callable[[np.ndarray, np.ndarray], tuple[Any, Any]]
 
 OWN_LOSS = (
-    "A callable is called as loss(y, scores) and returns the first and the second derivatives of the loss by "
-    "the scores, both of the shape of `scores`: (n_rows,), or (n_rows, n_classes) if there are more than two "
-    "classes. The rows are those that are learned from: none of weight 0, none that is held out, and each as "
-    "often as small whole weights say. So it cannot bring numbers for the rows of the table along; other "
-    "weights are multiplied with what it returns."
+    "A callable is called as loss(y, scores) and returns the first and second derivatives of the loss with "
+    "respect to the scores, both of the shape of `scores`: (n_rows,), or (n_rows, n_classes) if there are "
+    "more than two classes. It is called for the rows that are used in training: rows of weight 0 and "
+    "held-out rows are left out, and rows with small integer weights are repeated. So the callable cannot "
+    "use additional data per row of the table. Other weights are multiplied with the derivatives."
 )
 CLASS_LOSS: Declaration = (
     either(one_of("log_loss", "exponential"), Constraint("a callable", callable)),
-    'What to lower. "log_loss" is the deviance of logistic and multinomial regression, "exponential" the '
-    f"loss of AdaBoost, for two classes. {OWN_LOSS} y then are the positions of the labels in `classes_`, "
-    "and the probabilities are made of the scores as with log_loss.",
+    'The loss to minimise. "log_loss" is the deviance of logistic and multinomial regression. "exponential" '
+    f"is the loss of AdaBoost, for two classes. {OWN_LOSS} Its y contains the positions of the labels in "
+    "`classes_`. Probabilities are computed from the scores as for log_loss.",
 )
 NUMBER_LOSSES = ("squared_error", "absolute_error", "huber", "quantile", "poisson", "gamma", "tweedie")
 NUMBER_LOSS: Declaration = (
     either(one_of(*NUMBER_LOSSES), Constraint("a callable", callable)),
-    'What to lower. "huber" is quadratic for small residuals and linear for large ones, "quantile" is the '
-    'pinball loss; see `quantile`. "poisson", "gamma" and "tweedie" are half deviances with the logarithm as '
-    'link, for counts, for positive numbers and for both mixed; the variance that "tweedie" expects grows '
-    f"with the power 1.5 of the mean. {OWN_LOSS}",
+    'The loss to minimise. "huber" is quadratic for small residuals and linear for large ones, "quantile" is '
+    'the pinball loss; see `quantile`. "poisson", "gamma" and "tweedie" are half deviances with a log link: '
+    '"poisson" for counts, "gamma" for positive numbers and "tweedie" for positive numbers and zeros, with a '
+    f"variance proportional to the power 1.5 of the mean. {OWN_LOSS}",
 )
 HUBER_QUANTILE = 0.9
 
 
-# Derivatives are 32 bits wide, and their squares are summed.
+# The engine stores derivatives in 32 bits and sums their squares.
 LARGEST_NUMBER, SMALLEST_NUMBER = 1e30, 1e-30
 
 

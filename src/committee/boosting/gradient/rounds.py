@@ -1,7 +1,8 @@
-"""The fit of boosting in rounds, shared by gradient boosting and LogitBoost.
+"""Implement the base class of gradient boosting and LogitBoost, with the parameters and the fit.
 
-In: a table, a class or a number for each row and, if one likes, rows to validate by. Out: a sum of trees. The
-engine does all rounds in one call: each fits trees to the derivatives of the loss by the scores so far.
+In: a table, a class or a number for each row and, optionally, validation rows. Out: a sum of trees. The
+engine computes all rounds in one call. Each round fits trees to the derivatives of the loss with respect to
+the current scores.
 """
 
 from __future__ import annotations
@@ -51,72 +52,77 @@ from committee.table import BinnedTable, Table, TargetStatistics
 from committee.table.binning import MAX_BINS
 from committee.votes.folds import spare_share
 
-# Leaves of so many rows need no bins of fewer rows than these. Beyond so many bins exactness was asked for.
+# If leaves must have LARGE_LEAF rows, bins have at least ROWS_OF_A_BIN rows on average, unless the user sets
+# `max_bins` to more than MOST_COARSE_BINS for exact splits.
 LARGE_LEAF, ROWS_OF_A_BIN, MOST_COARSE_BINS = 18, 3, 255
 
 
 @declared
 class Rounds(CallbackSupportMixin, AdditiveTrees):
-    """Trees that are added up, each correcting the sum of those before."""
+    """Base class of boosted trees, each of which corrects the sum of the previous ones."""
 
     n_estimators: int | str = parameter(
-        100, integer(1), "The number of rounds. Early stopping may end them before.", kw_only=False
+        100, integer(1), "The number of rounds. Early stopping may reduce it.", kw_only=False
     )
     learning_rate: float | str = parameter(
-        0.1, number(0, closed="neither"), "What the values of the leaves are multiplied by."
+        0.1, number(0, closed="neither"), "The factor by which the values of the leaves are multiplied."
     )
     max_leaf_nodes: int | None = parameter(
         31,
         optional(integer(2, tree_parameters.ANY_SIZE)),
-        "How many leaves a tree may have. None sets no limit.",
+        "The largest number of leaves of a tree. None sets no limit.",
     )
     max_depth: int | None = parameter(None, *tree_parameters.MAX_DEPTH)
     min_samples_leaf: int = parameter(
-        1, integer(1, tree_parameters.ANY_SIZE), "How many rows a leaf must have, whatever they weigh."
+        1,
+        integer(1, tree_parameters.ANY_SIZE),
+        "The smallest number of rows in a leaf, regardless of their weights.",
     )
     max_bins: int = parameter(
         255,
         integer(2, MAX_BINS),
-        "How many bins a column of numbers is cut into. With at least as many as the column has distinct "
-        "values, every threshold is tried. Above 255 the codes take twice the memory; up to 255, bins hold "
-        "three rows on average at least where leaves must have 18, as finer ones cost time and gain "
-        "nothing. A `BinnedTable` has its own bins.",
+        "The largest number of bins of a column of numbers. If a column has at most that many distinct "
+        "values, every threshold is tried. More than 255 bins take twice the memory. If `max_bins` is at "
+        "most 255 and `min_samples_leaf` is at least 18, bins have at least three rows on average, because "
+        "finer bins take time without improving the model. A `BinnedTable` has its own bins.",
     )
     categorical_features: Any = parameter("from_dtype", *tree_parameters.CATEGORICAL_FEATURES)
     max_native_categories: int | None = parameter(
         32,
         optional(integer(0, tree_parameters.ANY_SIZE)),
-        "Columns of at most so many categories are split into sets of categories. Those of more are "
-        "replaced by ordered target statistics: the mean of the target in the category, of the rows before "
-        "a row in a random order, with one statistic for each of more than two classes. None replaces "
-        "none. The categories of a `BinnedTable` are never replaced.",
+        "The largest number of categories of columns that are split into sets of categories. Columns of more "
+        "categories are replaced by ordered target statistics: the mean target of the category over the rows "
+        "that precede a row in a random order, with one statistic per class for more than two classes. None "
+        "replaces no columns. The categories of a `BinnedTable` are never replaced.",
     )
     early_stopping: bool | str = parameter(
         "auto",
         either(boolean, one_of("auto")),
         "Whether to stop when the loss on validation rows has not improved for `n_iter_no_change` rounds, "
-        'and to keep the rounds up to the best one. "auto" does so if `fit` is given X_val.',
+        'and to keep the rounds up to the best one. "auto" does so if X_val is passed to `fit`.',
     )
     validation_fraction: float = parameter(
         0.1,
         share(whole=False),
-        "The share of the rows of each class to validate by, if early_stopping=True and `fit` is given no "
-        "X_val.",
+        "The share of the rows of each class that is held out for validation, if early_stopping=True and no "
+        "X_val is passed to `fit`.",
     )
-    n_iter_no_change: int = parameter(10, integer(1), "How many rounds may pass without an improvement.")
-    tol: float = parameter(1e-7, number(0), "By how much the loss must fall to count as an improvement.")
+    n_iter_no_change: int = parameter(
+        10, integer(1), "The number of rounds without improvement after which early stopping ends the fit."
+    )
+    tol: float = parameter(1e-7, number(0), "The smallest reduction of the loss that is an improvement.")
     warm_start: bool = parameter(
         False,
         boolean,
-        "Whether `fit` adds rounds to those of the previous fit, up to `n_estimators`. A fit that is "
-        "interrupted (Ctrl-C) keeps the rounds that are done, and the next one goes on; with False, it "
-        "leaves the estimator as it was.",
+        "Whether `fit` adds rounds to those of the previous fit, up to `n_estimators`. If a fit is "
+        "interrupted (Ctrl-C), the finished rounds are kept and the next fit continues; with False, an "
+        "interrupted fit leaves the estimator unchanged.",
     )
     random_state: Any = parameter(
         None,
         RANDOM_STATE,
-        "The seed of what is drawn: rows, columns, validation rows, and the order of target statistics. "
-        "The same seed gives the same model on any number of threads.",
+        "The seed for random rows, columns and validation rows, and for the order of target statistics. The "
+        "same seed gives the same model for any number of threads.",
     )
     n_jobs: int | None = parameter(None, *tree_parameters.N_JOBS)
     verbose: int = parameter(0, *tree_parameters.VERBOSE)
@@ -134,7 +140,7 @@ class Rounds(CallbackSupportMixin, AdditiveTrees):
         init_score: Any = None,
         init_score_val: Any = None,
     ) -> Self:
-        """Add trees, round by round.
+        """Fit trees round by round.
 
         Parameters
         ----------
@@ -142,19 +148,19 @@ class Rounds(CallbackSupportMixin, AdditiveTrees):
             numpy, scipy sparse, pandas, polars or Arrow, or a `BinnedTable`. NaN and None are missing values.
         y : array-like of shape (n_rows,)
         sample_weight : array-like of shape (n_rows,), default=None
-            Weights of the rows. None gives every row the weight 1. Integers whose mean over the positive ones
-            is below 4 are repetitions: a row of weight 2 is the row twice, but for columns that target
-            statistics replace, where copies would see each other's target. Other weights, and all where
-            there are weights of classes, are scaled to a mean of 1.
+            Weights of the rows. None gives every row the weight 1. Integer weights are repetitions if the
+            mean of the positive ones is below 4: a row of weight 2 counts as two rows. Target statistics do
+            not repeat rows, because copies would use each other's target. Other weights, and all weights if
+            `class_weight` is set, are scaled to a mean of 1.
         X_val, y_val : table and array-like, default=None
-            TrainingRows to validate by.
+            The validation rows.
         sample_weight_val : array-like, default=None
-            Weights of the rows to validate by.
+            Weights of the validation rows.
         init_score : array-like of shape (n_rows,) or (n_rows, n_classes), default=None
-            Scores to start from, for example those of another model. Predictions do not contain them: add
-            them to the decision function of new rows.
+            Initial scores, for example those of another model. Predictions do not include them: add them to
+            the decision function of new rows.
         init_score_val : array-like, default=None
-            Scores to start from of the rows to validate by.
+            Initial scores of the validation rows.
 
         Returns
         -------
@@ -185,27 +191,27 @@ class Rounds(CallbackSupportMixin, AdditiveTrees):
         if self._may_repeat() and not self._replaced_columns(rows.table, before):
             rows = rows.repeated()
         if before:
-            check_starts_alike(before, init_score)
+            check_same_start(before, init_score)
         steps = self._find_steps(training, rows, validation, seed)
-        n_there = before.n_rounds if before else 0
+        n_before = before.n_rounds if before else 0
         stops_early = validation is not None and bool(self.early_stopping)
-        n_more = steps.n_rounds - n_there
+        n_more = steps.n_rounds - n_before
         frame = FitFrame(
-            self, X, y, "round", steps.n_rounds, n_before=n_there, is_limit=stops_early, n_tasks=n_more
+            self, X, y, "round", steps.n_rounds, n_before=n_before, is_limit=stops_early, n_tasks=n_more
         )
-        answer, boosted = self._boost(
+        result, boosted = self._boost(
             training, rows, validation, steps, seed, before, frame.work, frame.calls, stops_early=stops_early
         )
 
         def keep() -> None:
-            self._keep_boosted(answer.forest, boosted, training, seed)
+            self._keep_boosted(result.forest, boosted, training, seed)
 
-        frame.end(answer.interruption, answer.n_rounds, keep)
+        frame.end(result.interruption, result.n_rounds, keep)
         return self
 
     def _read_training(self, X: Any, y: Any, sample_weight: Any, resumes: bool) -> Training:
         if resumes and isinstance(X, BinnedTable):
-            raise ValueError("warm_start=True goes on with a table, not with a BinnedTable. Pass the table.")
+            raise ValueError("warm_start=True needs a table to continue, not a BinnedTable. Pass the table.")
         table = read_resumed_table(self, X) if resumes else fit_table(self, X, sample_weight)
         training = training_of(self, table, y, sample_weight, getattr(self, "class_weight", None))
         if resumes:
@@ -215,13 +221,13 @@ class Rounds(CallbackSupportMixin, AdditiveTrees):
     def _has_enough(self) -> bool:
         if isinstance(self.n_estimators, str):
             raise ValueError(
-                f"warm_start=True goes on with {self.n_iter_} rounds up to n_estimators. Set that to a "
-                f"number, not to {self.n_estimators!r}."
+                f"warm_start=True adds rounds to {self.n_iter_} rounds, up to n_estimators. Set n_estimators "
+                f"to a number, not to {self.n_estimators!r}."
             )
         if self.n_estimators < self.n_iter_:
             raise ValueError(
-                f"n_estimators={self.n_estimators} must be larger or equal to the {self.n_iter_} rounds that "
-                "warm_start=True goes on with."
+                f"n_estimators={self.n_estimators} must be larger or equal to the {self.n_iter_} rounds of "
+                "the previous fit, with warm_start=True."
             )
         return self.n_estimators == self.n_iter_
 
@@ -231,7 +237,7 @@ class Rounds(CallbackSupportMixin, AdditiveTrees):
     def _find_steps(
         self, training: Training, rows: TrainingRows, validation: TrainingRows | None, seed: int
     ) -> Steps:
-        """The number of rounds, which early stopping may still lower, and their rate."""
+        """Return the number of rounds, which early stopping may reduce, and the learning rate."""
         return Steps(int(self.n_estimators), float(self.learning_rate))
 
     def _boost(
@@ -247,14 +253,14 @@ class Rounds(CallbackSupportMixin, AdditiveTrees):
         *,
         stops_early: bool,
     ) -> tuple[_engine.Boosted, Boosted]:
-        """Do the rounds. The estimator stays as it is, so that a fit that fails changes nothing."""
+        """Compute the rounds. The estimator does not change, so that a failed fit has no effect."""
         threads, n_columns = n_threads(self.n_jobs), training.table.schema.n_columns
         has_init_score = rows.scores is not None
         statistics, rows, validation = self._encode(rows, validation, training.n_classes, seed, before)
         rows = rows.repeated() if self._may_repeat() else rows
         parameters = self._parameters(training, sources_of(statistics, n_columns), stops_early)
-        n_there = before.n_rounds if before else 0
-        parameters.n_rounds, parameters.learning_rate = steps.n_rounds - n_there, steps.learning_rate
+        n_before = before.n_rounds if before else 0
+        parameters.n_rounds, parameters.learning_rate = steps.n_rounds - n_before, steps.learning_rate
         parameters.seed = seed
         if before:
             rows = rows.scored(self._forest, threads)
@@ -262,13 +268,13 @@ class Rounds(CallbackSupportMixin, AdditiveTrees):
         binned = rows.binned(threads, self._most_bins(len(rows.y)))
 
         def fitted(n_done: int, forest: _engine.Forest) -> dict[str, Any]:
-            done = steps._replace(n_rounds=n_there + n_done)
+            done = steps._replace(n_rounds=n_before + n_done)
             boosted = Boosted.unfinished(done, binned.has_missing, statistics, n_columns)
             return copy.copy(self)._keep_boosted(forest, boosted, training, seed).__dict__
 
         loss = getattr(self, "loss", None)
         with work:
-            answer = _engine.boost(
+            result = _engine.boost(
                 _engine.BoostRows(binned.codes, rows.y, rows.weights, rows.scores),
                 training.n_classes,
                 parameters,
@@ -278,12 +284,12 @@ class Rounds(CallbackSupportMixin, AdditiveTrees):
                 after_round(work, calls, fitted),
                 threads,
             )
-        boosted = Boosted.of(answer, steps.learning_rate, binned.has_missing, statistics, n_columns)
+        boosted = Boosted.of(result, steps.learning_rate, binned.has_missing, statistics, n_columns)
         boosted = boosted.after(before) if before else replace(boosted, has_init_score=has_init_score)
-        return answer, boosted
+        return result, boosted
 
     def _may_repeat(self) -> bool:
-        # The weight of a class says how much its rows matter, not how many there are.
+        # The weight of a class is not a number of repetitions of its rows.
         return getattr(self, "class_weight", None) is None
 
     def _encode(
@@ -296,7 +302,7 @@ class Rounds(CallbackSupportMixin, AdditiveTrees):
     ) -> tuple[TargetStatistics | None, TrainingRows, TrainingRows | None]:
         """Replace the columns of many categories by target statistics.
 
-        The rows must not have been repeated: a copy would see the target of the row.
+        The rows must not be repeated yet, because a copy would use the target of the row.
         """
         columns = self._replaced_columns(rows.table, before)
         if not columns:
@@ -307,7 +313,7 @@ class Rounds(CallbackSupportMixin, AdditiveTrees):
         order = by_content[np.random.Generator(np.random.Philox(key=seed)).permutation(len(by_content))]
         statistics, rows = rows.with_statistics(n_classes, columns, order)
         if before and before.statistics:
-            # The trees of the previous fit ask about the statistics of that fit.
+            # The trees of the previous fit were grown on the statistics of that fit.
             statistics = before.statistics
         return statistics, rows, None if validation is None else validation.encoded(statistics)
 
@@ -323,7 +329,7 @@ class Rounds(CallbackSupportMixin, AdditiveTrees):
         return parameters
 
     def _boost_parameters(self, training: Training) -> _engine.BoostParameters:
-        """Return the parameters as the engine takes them."""
+        """Convert the parameters to those of the engine."""
         parameters = _engine.BoostParameters()
         tree = parameters.tree
         tree.max_leaf_nodes = min(int(self.max_leaf_nodes or 0), NO_LIMIT)
@@ -334,7 +340,7 @@ class Rounds(CallbackSupportMixin, AdditiveTrees):
         return parameters
 
     def _most_bins(self, n_rows: int) -> int:
-        """How many bins a column of numbers of a table of so many rows may have."""
+        """Return the largest number of bins of a column of numbers in a table of `n_rows` rows."""
         if self.min_samples_leaf < LARGE_LEAF or self.max_bins > MOST_COARSE_BINS:
             return int(self.max_bins)
         return max(2, min(int(self.max_bins), n_rows // ROWS_OF_A_BIN))
@@ -344,7 +350,7 @@ class Rounds(CallbackSupportMixin, AdditiveTrees):
         return self._keep(forest, training.table.schema, training.task, boosted.has_missing)
 
     def _replaced_columns(self, table: Table | BinnedTable, before: Boosted | None) -> list[int]:
-        """The columns of many categories, which target statistics replace."""
+        """Return the columns of many categories that target statistics replace."""
         if before is not None:
             return [] if before.statistics is None else list(before.statistics.by_column)
         if isinstance(table, BinnedTable) or self.max_native_categories is None:
@@ -355,36 +361,37 @@ class Rounds(CallbackSupportMixin, AdditiveTrees):
 def after_round(
     work: Work, calls: TaskCalls | None, fitted: Callable[[int, _engine.Forest], dict[str, Any]]
 ) -> Callable[[int, Callable[[], _engine.Forest]], bool] | None:
-    """What the engine calls after every round, with the number of rounds and a function that gives the model.
+    """Make the function that the engine calls after each round, or None if there is no use for it.
 
-    It stops if the answer is True. `fitted` makes a model the attributes of an estimator.
+    The engine passes the number of rounds and a function that returns the model, and stops if the result is
+    True. `fitted` converts a model to the attributes of a fitted estimator.
     """
     if not work.has_receiver and calls is None and not has_deadline():
         return None
 
-    def tell(n_done: int, model: Callable[[], _engine.Forest]) -> bool:
+    def report(n_done: int, model: Callable[[], _engine.Forest]) -> bool:
         work.report(n_done)
         wants_to_stop = calls is not None and calls.report(n_done, lambda: fitted(n_done, model()))
         return wants_to_stop or is_time_up()
 
-    return tell
+    return report
 
 
-def check_starts_alike(before: Boosted, init_score: Any) -> None:
-    """Raise unless rounds that go on begin from scores of the user's if those before did."""
+def check_same_start(before: Boosted, init_score: Any) -> None:
+    """Raise unless both this fit and the previous one have initial scores, or neither has."""
     if before.has_init_score == (init_score is not None):
         return
     had, way_out = ("one", "Pass it again") if before.has_init_score else ("none", "Pass none")
     raise ValueError(
-        f"init_score must be the same for all rounds, and those that warm_start=True goes on with had {had}. "
+        f"init_score must be the same for all rounds with warm_start=True, and the previous fit had {had}. "
         f"{way_out}, or set warm_start=False."
     )
 
 
 def check_stops(loss: str) -> None:
-    """Raise if early stopping has no loss to watch."""
+    """Raise if early stopping cannot compute the loss."""
     if loss == "custom":
         raise ValueError(
-            "Early stopping watches the loss, and a callable gives its derivatives only. Set "
+            "Early stopping needs the loss, and a callable returns only its derivatives. Set "
             "early_stopping=False."
         )

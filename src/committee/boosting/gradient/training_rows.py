@@ -1,7 +1,7 @@
-"""The rows of a fit: those that it learns from, and those that tell it when to stop.
+"""Prepare the training and validation rows of boosting.
 
-In: X, y, weights and initial scores as the user passes them. Out: `TrainingRows`, of positive weight only.
-So a row of weight zero has no effect, also not on random draws.
+In: X, y, weights and initial scores as the user passes them. Out: `TrainingRows` of positive weight only. So
+rows of weight zero have no effect, not even on random draws.
 """
 
 from __future__ import annotations
@@ -29,28 +29,28 @@ from committee.task import (
     to_numbers,
 )
 
-# The engine rounds the derivatives of a row, so three rows are not quite a row of weight 3, and that would
-# decide between splits that are equally good. Small tables have such splits, so their rows are repeated.
+# The engine rounds the derivatives of a row, so that three equal rows differ slightly from a row of weight 3.
+# In small tables this could decide between equally good splits, so their rows are repeated.
 MOST_REPEATED = 2**15
-# In no open table do more than 0.56 of the rows have an equal one. If more have, they are copies.
+# In the public tables examined, at most 0.56 of the rows are equal to another row. More indicate copies.
 COPIED = 0.6
-# How many rows of average target a category has before it is seen.
+# The number of rows with the average target that are added to each category as a prior.
 PRIOR_ROWS = 1.0
 
 
 @dataclass(frozen=True, eq=False)
 class TrainingRows:
-    """Rows with their targets, to learn from or to validate by.
+    """Rows with their targets, for training or for validation.
 
     Parameters
     ----------
     table : Table or BinnedTable
     y : ndarray of shape (n_rows,)
-        Codes of the classes as int32, or numbers as float64.
+        The codes of the classes as int32, or numbers as float64.
     weights : ndarray of float64 of shape (n_rows,), or None
-        All positive.
+        Positive weights.
     scores : ndarray of float64 of shape (n_rows, n_scores), or None
-        The user's scores before the first round.
+        The user's initial scores.
     """
 
     table: Table | BinnedTable
@@ -60,7 +60,7 @@ class TrainingRows:
 
     @classmethod
     def of(cls, training: Training, init_score: Any, n_scores: int, *, may_repeat: bool) -> TrainingRows:
-        """Make the rows to learn from. Scale weights to a mean of 1 unless they are repetitions."""
+        """Make the training rows. Scale weights to a mean of 1 unless they are repetitions."""
         scores = initial_scores(init_score, training.table.n_rows, n_scores, "init_score")
         weights = training.weights
         if weights is None:
@@ -70,7 +70,7 @@ class TrainingRows:
         ).without_weightless()
 
     def take(self, rows: np.ndarray) -> TrainingRows:
-        """Take some of the rows."""
+        """Select rows by position."""
         return TrainingRows(
             take_table(self.table, rows),
             self.y[rows],
@@ -85,60 +85,60 @@ class TrainingRows:
         return self.take(np.flatnonzero(self.weights))
 
     def repeated(self) -> TrainingRows:
-        """Repeat rows as often as their weights say, if these are repetitions and there are not too many."""
+        """Repeat rows according to their weights, if these are repetitions and their sum is small."""
         weights = self.weights
         if weights is None or not are_repetitions(weights) or weights.sum() > MOST_REPEATED:
             return self
         return replace(self, weights=None).take(np.repeat(np.arange(len(weights)), weights.astype(np.int64)))
 
     def divided(self, is_held_out: np.ndarray) -> tuple[TrainingRows, TrainingRows]:
-        """Divide the rows into those to learn from and those to validate by."""
+        """Divide the rows into training and validation rows."""
         return self.take(np.flatnonzero(~is_held_out)), self.take(np.flatnonzero(is_held_out))
 
     def with_statistics(
         self, n_classes: int, columns: list[int], order: np.ndarray
     ) -> tuple[TargetStatistics, TrainingRows]:
-        """Replace columns by statistics of the number, or of the indicator of each class."""
+        """Replace columns by statistics of the numeric target, or of the indicator of each class."""
         assert isinstance(self.table, Table)
         targets = np.eye(n_classes)[self.y] if n_classes > 2 else self.y.astype(np.float64)[:, np.newaxis]
         statistics, table = learn_statistics(self.table, targets, self.weights, columns, order)
         return statistics, replace(self, table=table)
 
     def encoded(self, statistics: TargetStatistics) -> TrainingRows:
-        """Replace columns of rows to validate by."""
+        """Replace columns of validation rows by statistics."""
         assert isinstance(self.table, Table)
         return replace(self, table=statistics.encode(self.table))
 
     def scored(self, forest: _engine.Forest, threads: int) -> TrainingRows:
-        """Add the scores that the trees so far give to the rows."""
+        """Add the scores of the existing trees."""
         table = self.table
         assert isinstance(table, Table)
         scores = forest.scores(list(table.columns), table.n_rows, 0, forest.n_trees, threads)
         return replace(self, scores=scores if self.scores is None else self.scores + scores)
 
     def binned(self, threads: int, max_bins: int) -> BinnedTable:
-        """Return the table in the engine's codes."""
+        """Return the binned table."""
         if isinstance(self.table, BinnedTable):
             return self.table
         fixed = None if self.weights is None else _engine.fixed_weights(self.weights)
         return to_codes(self.table, fixed, threads, max_bins)
 
     def by_content(self, binned: BinnedTable, threads: int) -> tuple[np.ndarray, np.ndarray]:
-        """Order the rows by their content, not by their position, and find copies.
+        """Sort the rows by content and find copies.
 
-        Random draws along this order do not depend on the order of the table.
+        Random draws in this order do not depend on the order of the table.
 
         Returns
         -------
         order, copies : ndarray of shape (n_rows,)
-            `copies` numbers the rows in this order; copies have the same number.
+            `copies` numbers the rows in this order, with the same number for copies.
         """
         hashes = _engine.hash_rows(binned.codes, threads)
         order = np.lexsort([self.y, hashes])
         return order, copies_of(hashes[order], self.y[order])
 
     def codes_like(self, binned: BinnedTable, threads: int) -> _engine.BoostRows:
-        """Return rows to validate by in the bins of the training rows, as the engine takes them."""
+        """Return validation rows for the engine, in the bins of the training rows."""
         table = self.table
         if isinstance(table, BinnedTable):
             codes = table.codes
@@ -150,7 +150,7 @@ class TrainingRows:
 def validation_rows(
     estimator: Any, training: Training, given: tuple[Any, Any, Any, Any], n_scores: int
 ) -> TrainingRows:
-    """The rows of X_val, y_val, sample_weight_val and init_score_val, read as those of the fit were."""
+    """Read X_val, y_val, sample_weight_val and init_score_val with the schema of the training table."""
     X, y, sample_weight, init_score = given
     check_given(X, y, sample_weight)
     try:
@@ -167,12 +167,14 @@ def validation_rows(
         weights = by_class[target] * (1.0 if weights is None else weights)
     scores = initial_scores(init_score, table.n_rows, n_scores, "init_score_val")
     if weights is not None and not weights.any():
-        raise ValueError("class_weight leaves no row of X_val any weight. Add rows of other classes.")
+        raise ValueError(
+            "class_weight sets the weight of every row of X_val to zero. Add rows of other classes."
+        )
     return TrainingRows(table, target, weights, scores).without_weightless()
 
 
 def check_given(X: Any, y: Any, sample_weight: Any) -> None:
-    """Raise unless the rows to validate by are complete."""
+    """Raise unless the validation rows are complete."""
     if X is None and y is None:
         there = "init_score_val" if sample_weight is None else "sample_weight_val"
         raise ValueError(f"{there} needs X_val and y_val. Pass all or none.")
@@ -180,18 +182,18 @@ def check_given(X: Any, y: Any, sample_weight: Any) -> None:
         there, other = ("X_val", "y_val") if y is None else ("y_val", "X_val")
         raise ValueError(f"{there} needs {other}. Pass both or none.")
     if isinstance(X, BinnedTable):
-        raise TypeError("X_val is a BinnedTable, whose bins are its own. Pass the table that it was made of.")
+        raise TypeError("X_val is a BinnedTable with its own bins. Pass the table that it was made from.")
 
 
 def check_two_classes(y: np.ndarray, task: Classification | Regression) -> None:
-    """Raise if there is nothing to tell apart."""
+    """Raise if all rows are of one class."""
     if isinstance(task, Classification) and (y == y[0]).all():
         label = task.classes[y[0]]
         raise ValueError(f"y has one class, {label}, and boosting needs two. Add rows of another class.")
 
 
 def initial_scores(init_score: Any, n_rows: int, n_scores: int, name: str) -> np.ndarray | None:
-    """The user's scores as a matrix."""
+    """Convert the user's initial scores to a matrix."""
     if init_score is None:
         return None
     scores = to_numbers(init_score, name)
@@ -208,7 +210,7 @@ def initial_scores(init_score: Any, n_rows: int, n_scores: int, name: str) -> np
 
 
 def validation_target(y: Any, task: Classification | Regression) -> np.ndarray:
-    """The codes or numbers of y_val."""
+    """Return the codes or numbers of y_val."""
     if isinstance(task, Regression):
         return np.ascontiguousarray(Regression.of(y, "y_val")[1])
     found, codes = Classification.of(y, "y_val")
@@ -223,7 +225,7 @@ def validation_target(y: Any, task: Classification | Regression) -> np.ndarray:
 
 
 def take_table(table: Table | BinnedTable, rows: np.ndarray) -> Table | BinnedTable:
-    """Some rows of a table."""
+    """Select rows of a table by position."""
     if isinstance(table, BinnedTable):
         codes = _engine.take_rows(table.codes, rows.astype(np.uint32))
         return BinnedTable(table.schema, codes, len(rows))
@@ -231,20 +233,21 @@ def take_table(table: Table | BinnedTable, rows: np.ndarray) -> Table | BinnedTa
 
 
 def copies_of(hashes: np.ndarray, targets: np.ndarray) -> np.ndarray:
-    """Which rows are copies of one, made for its weight: they must not part into two folds.
+    """Number rows so that copies, which users make to weight a row, have the same number.
 
-    Rows that are equal but for their target are no copies. Nor are any where few rows have an equal one, or
-    where they have many on average: new rows will equal old ones as often.
+    Copies must be in the same fold. Rows that differ only in their target are not copies. No rows are copies
+    if the share of equal rows is small, or if there are many equal rows on average, because new rows will
+    then equal training rows just as often.
 
     Parameters
     ----------
     hashes, targets : ndarray of shape (n_rows,)
-        What tells rows apart, and the targets, in the order of both.
+        The hashes of the rows and their targets, sorted by both.
 
     Returns
     -------
     ndarray of shape (n_rows,)
-        Numbers from 0 on, the same for all copies of a row.
+        Numbers from 0, equal for all copies of a row.
 
     Examples
     --------
@@ -267,13 +270,13 @@ def copies_of(hashes: np.ndarray, targets: np.ndarray) -> np.ndarray:
 def learn_statistics(
     table: Table, targets: np.ndarray, weights: np.ndarray | None, columns: Sequence[int], order: np.ndarray
 ) -> tuple[TargetStatistics, Table]:
-    """Learn the statistics of some columns, and replace these in the training rows.
+    """Compute target statistics of some columns, and replace these columns in the training rows.
 
     Parameters
     ----------
     table : Table
     targets : ndarray of shape (n_rows, n_statistics)
-        The number to average, or for each class whether the row is of it.
+        The numeric target, or the indicators of the classes.
     weights : ndarray of shape (n_rows,), or None
     columns : sequence of int
         The columns of categories to replace.
@@ -285,7 +288,7 @@ def learn_statistics(
     statistics : TargetStatistics
         For new rows.
     table : Table
-        The training rows, each with the statistics of the rows before it.
+        The training rows. The statistics of a row are computed from the rows before it.
 
     Examples
     --------
@@ -315,7 +318,7 @@ def learn_statistics(
 def statistics_before(
     codes: np.ndarray, targets: np.ndarray, weights: np.ndarray, prior: np.ndarray, order: np.ndarray
 ) -> np.ndarray:
-    """For each row, the statistics of its category among the rows that `order` has before it.
+    """Compute for each row the statistics of its category over the rows that precede it in `order`.
 
     Examples
     --------
@@ -335,6 +338,6 @@ def statistics_before(
 
 
 def sums_before(values: np.ndarray, begins: np.ndarray) -> np.ndarray:
-    """For each position, the sum of the values from where its group begins up to it, itself left out."""
+    """Sum for each position the values from the beginning of its group up to the previous position."""
     running = np.concatenate([[0.0], np.cumsum(values)])
     return running[:-1] - running[begins]

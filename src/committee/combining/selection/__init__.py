@@ -1,1 +1,1 @@
-"""Select the members that decide: once for all rows, by region, or near each row."""
+"""Select the members that decide: for all rows, for each region, or for each row."""

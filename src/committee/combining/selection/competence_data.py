@@ -1,9 +1,9 @@
-"""What dynamic selection knows of the members, and what it is asked.
+"""The data of dynamic selection: the honest votes of the members, and the new rows to decide on.
 
-`Known` is what honest votes show of every member on every row of the fit. A `Question` is a block of new
-rows: where they lie among the known rows, and what the members vote there. Arrays of both are (rows,
-members), so that the known facts of the neighbours of a block are one gather:
-`known.correct[question.neighbours]` has the shape (n_rows, n_neighbours, n_members).
+`Known` contains the honest votes of all members on all rows of the fit. A `Query` is a block of new rows with
+their neighbours among the known rows and the votes of the members. Arrays of both are of shape (n_rows,
+n_members), so one indexing operation gathers the data of all neighbours of a block:
+`known.correct[query.neighbours]` has the shape (n_rows, n_neighbours, n_members).
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from scipy.special import betainc
 from committee.votes.honest_votes import HonestVotes
 from committee.votes.vote_arrays import highest_of, labels_of
 
-# The number of points at which the source of competence of DES-RRC is summed, as in its authors' program.
+# The number of points of the sum in the source of competence of DES-RRC, as in its authors' program.
 N_POINTS = 20
-# Supports between which the distribution functions of DES-RRC are interpolated: an error below 1e-5 for 10
-# classes.
+# The number of supports for the interpolation of distribution functions in DES-RRC. The error is below 1e-5
+# for 10 classes.
 N_SUPPORTS = 4096
-# The label of a member on a row that it has not voted on.
+# The label of a member on rows that it has not voted on.
 NOTHING = -1
 TENTHS = np.linspace(0.1, 1.0, 10)
 
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """The members on the rows of the fit whose weight is above 0.
+    """The honest votes of the members on the rows of the fit with a positive weight.
 
     Parameters
     ----------
@@ -37,15 +37,16 @@ class Known:
         Codes of classes, or numbers.
     weights : ndarray of shape (n_rows,)
     labels : ndarray of int32 of shape (n_rows, n_members)
-        What each member votes for; `NOTHING` where it has not voted, which is all that regression needs.
+        The label that each member predicts, or `NOTHING` where it has not voted. Labels are not used in
+        regression.
     support : ndarray of shape (n_rows, n_members)
-        The vote for the class of the row; for a regression, the squared error. 0 where it has not voted.
+        The vote for the true class, or the squared error in regression. 0 where a member has not voted.
     source : ndarray of shape (n_rows, n_members)
-        What a row shows of the competence of a member, for DES-RRC and DES-KL; 0 where it has not voted.
+        The source of competence for DES-RRC and DES-KL. 0 where a member has not voted.
     confidence : ndarray of shape (n_rows, n_members)
-        The highest vote of each member, for methods that learn from it.
+        The highest vote of each member, for methods that use it.
     profiles : ndarray of shape (n_rows, n_members * n_outputs)
-        All votes on a row, for methods that look for neighbours there.
+        All votes on a row, for methods that find rows with similar votes.
     n_outputs : int
     """
 
@@ -60,17 +61,17 @@ class Known:
 
     @cached_property
     def correct(self) -> np.ndarray:
-        """Which members are right on which rows, of shape (n_rows, n_members)."""
+        """Whether each member is correct on each row, of shape (n_rows, n_members)."""
         return self.labels == self.y[:, None]
 
     @cached_property
     def wrong(self) -> np.ndarray:
-        """Which members are wrong on which rows; those that have not voted there are not."""
+        """Whether each member is wrong on each row; False where it has not voted."""
         return ~self.correct if self.own is None else self.own & ~self.correct
 
     @cached_property
     def own(self) -> np.ndarray | None:
-        """Which members have voted on which rows; None if all have on all."""
+        """Whether each member has voted on each row; None if all members have voted on all rows."""
         own: np.ndarray = self.labels != NOTHING
         return None if own.all() else own
 
@@ -80,7 +81,7 @@ class Known:
         return in_tenths(self.support)
 
     def of_own_votes(self, has_voted: np.ndarray) -> Known:
-        """Leave out what stands for members on rows that they have not voted on.
+        """Remove the substitutes for members on rows that they have not voted on.
 
         Parameters
         ----------
@@ -95,7 +96,7 @@ class Known:
 
     @classmethod
     def of(cls, honest: HonestVotes, source: str | None, with_profiles: bool) -> Known:
-        """Gather what is known, block by block."""
+        """Collect the data from honest votes, block by block."""
         counts = honest.weights > 0
         n_known, n_members, n_outputs = np.count_nonzero(counts), honest.n_members, honest.n_outputs
         by_member = (n_known, n_members)
@@ -128,22 +129,22 @@ class Known:
 
 
 @dataclass(frozen=True, eq=False)
-class Question:
+class Query:
     """A block of rows to decide on.
 
     Parameters
     ----------
     labels : ndarray of int32 of shape (n_rows, n_members)
-        What each member votes for.
+        The label that each member predicts.
     confidence : ndarray of shape (n_rows, n_members)
-        Its vote for that, for methods that ask for similar votes.
+        The highest vote of each member, for methods that use similar votes.
     neighbours : ndarray of shape (n_rows, n_neighbours)
-        Known rows, the nearest first.
+        The nearest known rows, the nearest first.
     distances : ndarray of shape (n_rows, n_neighbours)
     alike : ndarray of shape (n_rows, n_alike)
-        Known rows with the most similar votes, for methods that ask for them.
+        The known rows with the most similar votes, for methods that use them.
     everywhere : bool, default=False
-        Whether the neighbours are all known rows, in their order instead of the nearest first.
+        Whether the neighbours are all known rows, in their original order.
     """
 
     labels: np.ndarray
@@ -155,31 +156,32 @@ class Question:
 
 
 def support_of(votes: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Return the vote of each member for the class of each row, or its squared error."""
+    """Return the vote of each member for the true class of each row, or its squared error."""
     if votes.shape[2] == 1:
         return np.square(votes[:, :, 0] - y)
     return votes[:, np.arange(len(y)), y]
 
 
 def profiles_of(votes: np.ndarray) -> np.ndarray:
-    """Return all votes on each row, side by side; of two classes those for the second alone."""
+    """Return all votes on each row as columns. Of two classes, only the second is included."""
     n_members, n_rows, n_outputs = votes.shape
     kept = votes[:, :, 1:] if n_outputs == 2 else votes
     return kept.transpose(1, 0, 2).reshape(n_rows, profile_size(n_members, n_outputs))
 
 
 def profile_size(n_members: int, n_outputs: int) -> int:
-    """Return the number of votes on a row that `profiles_of` keeps."""
+    """Return the number of columns of `profiles_of`."""
     return n_members * (1 if n_outputs == 2 else n_outputs)
 
 
 def randomised_reference(votes: np.ndarray, y: np.ndarray) -> np.ndarray:
-    r"""DES-RRC: how probably a random classifier whose mean supports are the votes of the member is right.
+    r"""Return the source of DES-RRC: the probability that a randomised classifier is correct.
 
-    The supports of the random classifier are drawn from beta distributions with the means :math:`d_j` that
-    the member votes. With L classes and the distribution functions :math:`F_j` of Beta(:math:`L d_j`,
-    :math:`L (1 - d_j)`), the class y of the row gets the largest support with the probability :math:`\int
-    \prod_{j \ne y} F_j \, dF_y` (Woloszynski and Kurzynski 2011), summed over 20 points.
+    The supports of the randomised classifier are drawn from beta distributions whose means are the votes
+    :math:`d_j` of the member. With L classes and the distribution functions :math:`F_j` of Beta(:math:`L
+    d_j`, :math:`L (1 - d_j)`), the class y of the row gets the largest support with the probability
+    :math:`\int \prod_{j \ne y} F_j \, dF_y` (Woloszynski and Kurzynski 2011). The integral is a sum over 20
+    points.
     """
     n_members, n_rows, n_classes = votes.shape
     tiny = 1e-20
@@ -204,10 +206,10 @@ def randomised_reference(votes: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def divergence_from_chance(votes: np.ndarray, y: np.ndarray) -> np.ndarray:
-    r"""DES-KL: how far the votes are from chance, negative if they are wrong.
+    r"""Return the source of DES-KL: the divergence of the votes from chance, negative if they are wrong.
 
-    With L classes and votes :math:`d_j`, :math:`\pm \sum_j d_j \log(L d_j) / \log L` (Woloszynski et al.
-    2012).
+    With L classes and votes :math:`d_j`, it is :math:`\pm \sum_j d_j \log(L d_j) / \log L` (Woloszynski et
+    al. 2012).
     """
     n_classes = votes.shape[2]
     logs = np.log(np.where(votes > 0, n_classes * votes, 1.0)) / np.log(n_classes)
@@ -218,7 +220,7 @@ SOURCES = {"randomised_reference": randomised_reference, "divergence_from_chance
 
 
 def in_tenths(shares: np.ndarray) -> np.ndarray:
-    """Return shares as whole tenths, rounded down."""
+    """Convert shares to whole tenths, rounded down."""
     tenths = np.zeros(shares.shape, dtype=np.uint8)
     for least in TENTHS:
         tenths += shares >= least

@@ -1,7 +1,7 @@
-"""Dynamic selection: the members that were competent near a row decide on it.
+"""Dynamic selection: the members that are competent near a row decide on it.
 
-In: honest votes with the rows they are on. Out: for each new row, which members decide, and the decision.
-What is known of the members is in `competence_data`, the methods are in `competence`.
+In: honest votes with their rows. Out: for each new row, the weights of the members, and the decision. The
+data is defined in `competence_data`, and the methods in `competence`.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from committee.combining.selection.competence import (
     N_ALIKE,
     REGRESSION_METHODS,
     Method,
-    answer_by_errors,
-    learn_meta,
+    fit_meta,
     meta_competence,
+    select_by_errors,
 )
-from committee.combining.selection.competence_data import NOTHING, Known, Question, profile_size, profiles_of
+from committee.combining.selection.competence_data import NOTHING, Known, Query, profile_size, profiles_of
 from committee.combining.selection.feature_space import Nearest, Space, as_matrix
 from committee.parameters import boolean, declared, integer, one_of, optional, parameter
 from committee.saving import DamagedFile, saved
@@ -40,7 +40,7 @@ from committee.votes.vote_arrays import (
     settled,
 )
 
-# What is known, and the attributes that keep it.
+# The fields of `Known`, and the attributes that contain them.
 KNOWN = {
     "y": "y_",
     "weights": "row_weights_",
@@ -50,97 +50,103 @@ KNOWN = {
     "confidence": "confidence_",
     "profiles": "profiles_",
 }
-# The papers' number of neighbours.
+# The number of neighbours in the papers.
 N_NEIGHBOURS = 7
-# The number of facts about neighbours that are gathered at a time.
+# The number of facts about neighbours to gather at a time.
 BLOCK_SIZE = 1 << 20
-# The number of votes that are compared with those on known rows at a time. More find similar ones sooner.
+# The number of votes to compare with those on known rows at a time. Larger blocks are faster.
 PROFILES_SIZE = 1 << 22
 
 
 @saved
 @declared
 class DynamicRule(Rule):
-    """Let the members decide that were competent on the nearest rows with known answers.
+    """Select the members that are competent on the nearest honest rows, separately for each row.
 
     ============== ============================================= =======================================
-    method         competence of a member                        who decides (paper)
+    method         competence of a member                        deciding members (paper)
     ============== ============================================= =======================================
-    "ola"          share of neighbours that it is right on       the best (Woods et al. 1997)
-    "lca"          the same, of those of the class it votes for  the best (Woods et al. 1997)
-    "mcb"          the same, of those on which the members vote  the best and all within 0.1 of it
-                   as they vote here                             (Giacinto and Roli 2001)
+    "ola"          accuracy on the neighbours                    the best (Woods et al. 1997)
+    "lca"          accuracy on the neighbours of the class that  the best (Woods et al. 1997)
+                   it predicts
+    "mcb"          accuracy on the neighbours on which the       the best and all within 0.1 of it
+                   members predict similarly                     (Giacinto and Roli 2001)
     "a_priori"     mean vote for the class of a neighbour,       the best and all within 0.1 of it
                    weighted by 1 / distance                      (Giacinto and Roli 1999)
-    "a_posteriori" the same, of those of the class it votes for  the best and all within 0.1 of it
-                                                                 (Giacinto and Roli 1999)
-    "knora_e"      number of the nearest neighbours before its   all of the highest (Ko et al. 2008)
-                   first fault
-    "knora_u"      number of neighbours that it is right on      all, by competence (Ko et al. 2008)
-    "des_p"        share of neighbours that it is right on       all above 1 / n_classes (Woloszynski et
+    "a_posteriori" the same on the neighbours of the class that  the best and all within 0.1 of it
+                   it predicts                                   (Giacinto and Roli 1999)
+    "knora_e"      number of nearest neighbours before its       all of the highest (Ko et al. 2008)
+                   first error
+    "knora_u"      number of neighbours with a correct decision  all, by competence (Ko et al. 2008)
+    "des_p"        accuracy on the neighbours                    all above 1 / n_classes (Woloszynski et
                                                                  al. 2012)
-    "des_rrc"      how probably a random classifier of the same  all above 1 / n_classes (Woloszynski
-                   mean votes is right, weighted by              and Kurzynski 2011)
-                   exp(-distance²)
-    "des_kl"       divergence of its votes from chance,          all above 0 (Woloszynski et al. 2012)
-                   negative where wrong, weighted likewise
-    "knop"         number of rows with similar votes that it is  all, by competence (Cavalin et al. 2013)
-                   right on
-    "des_knn"      share of neighbours that it is right on       of the better half, the 30 % with the
-                                                                 fewest common faults (Soares et al. 2006)
-    "meta_des"     how probably it is right, by a classifier     all above 0.5 (Cruz et al. 2015)
-                   that learnt it from neighbours and votes
+    "des_rrc"      probability that a randomised classifier      all above 1 / n_classes (Woloszynski
+                   with the same mean votes is correct,          and Kurzynski 2011)
+                   weighted by exp(-distance²)
+    "des_kl"       divergence of its votes from chance, negative all above 0 (Woloszynski et al. 2012)
+                   if wrong, weighted by exp(-distance²)
+    "knop"         number of rows with similar votes and a       all, by competence (Cavalin et al. 2013)
+                   correct decision
+    "des_knn"      accuracy on the neighbours                    of the better half, the 30 % with the
+                                                                 fewest common errors (Soares et al.
+                                                                 2006)
+    "meta_des"     probability that it is correct, predicted by  all above 0.5 (Cruz et al. 2015)
+                   a classifier from neighbours and votes
     ============== ============================================= =======================================
 
-    Where nobody is competent, all members decide. The numbers in the table are those of DESlib (Cruz et al.
-    2020), and so is who decides, but for this:
+    If no member is competent, all members decide. The competences and the deciding members are those of
+    DESlib (Cruz et al. 2020), with these exceptions:
 
-    - Of members that are equally accurate, or equally often wrong with others, "des_knn" takes the first.
-      DESlib takes whom its sort puts there.
-    - Where DESlib draws one of the members within 0.1 of the best in "mcb", "a_priori" and "a_posteriori",
-      all of those decide. The one that it draws is always among them.
-    - "des_kl" is the paper's formula. DESlib's program adds the entropy of right votes instead of taking it
-      off.
-    - In "des_rrc" and "des_kl", DESlib counts a row so far away that exp(-distance²) is 0 in double precision
-      as 1e-20, which is more than nearer rows may count. Here it counts nothing. Standardised columns, the
-      default, have no such rows unless they are many.
-    - Of known rows that are equally near, the first are the neighbours; scikit-learn, which DESlib asks,
-      leaves that open. It matters to "knop" and "meta_des" where members vote alike on several rows.
+    - Of members with equal accuracy, or equally many common errors, "des_knn" selects the first. In DESlib,
+      this depends on the sorting algorithm.
+    - In "mcb", "a_priori" and "a_posteriori", DESlib draws one of the members within 0.1 of the best. Here
+      all of these decide.
+    - "des_kl" uses the formula of the paper. DESlib adds the entropy of correct votes instead of subtracting
+      it.
+    - In "des_rrc" and "des_kl", DESlib uses the weight 1e-20 for rows that are so far away that
+      exp(-distance²) underflows to 0, which may be more than the weight of nearer rows. Here the weight is 0.
+      With standardised columns, the default, this happens only with many columns.
+    - If known rows have the same distance, the first are the neighbours. DESlib uses scikit-learn, where
+      this order is undefined. It matters for "knop" and "meta_des" if members vote equally on several rows.
 
-    As in DESlib, "lca" asks the neighbours that are of the class a member votes for here. In the paper it is
-    those that the member votes for that class on.
+    As in DESlib, "lca" uses the neighbours whose true class is the one that the member predicts for the new
+    row. The paper uses the neighbours for which the member predicts this class.
 
-    In regression, the competence is the negative mean squared error on the neighbours: "ola" takes the
-    lowest, "a_priori" (weighted by 1 / distance) all within a tenth of the lowest, "des_p" all below the
-    error of the mean of y; "knora_u" and "knop" weigh members by the inverse of their error (Rooney et al.
-    2004). The other methods ask which class is right and have no meaning there.
+    In regression, the competence is the negative mean squared error on the neighbours. "ola" selects the
+    lowest error, "a_priori" (weighted by 1 / distance) all errors up to 10 % above the lowest, and "des_p"
+    all errors below that of the mean of y. "knora_u" and "knop" weigh members by the inverse of their error
+    (Rooney et al. 2004). The other methods need classes and do not support regression.
 
-    Rows of weight 0 are no neighbours. Other weights say how much a neighbour counts; but "knora_e" counts
-    each once, and so does "meta_des", which learns by weights. X must be a matrix of numbers without missing
-    values; "knop" needs no X. Members may have seen other columns than X has.
+    Rows of weight 0 are never neighbours. Other weights are weights of the neighbours, except in "knora_e"
+    and "meta_des", which count all neighbours equally. "meta_des" uses the weights when its classifier is
+    fitted. X must be a matrix of numbers without missing values, except that "knop" needs no X. Members may
+    be fitted on other columns than those of X.
 
-    Members that have not voted on all rows (`has_voted`, as in forests) are judged by their own votes: means
-    are over the neighbours that a member has voted on, and one without such is not competent, which is 0 and,
-    in regression, -inf. "knora_u" and "knop" take the share that it is right on for its share of all;
-    "knora_e" passes over what it has not voted on; "mcb" asks whether those agree who have voted; "des_knn"
-    counts faults by the votes that members have in common. But rows of similar votes are looked for among all
-    votes as they are; so does "meta_des" look at neighbours, though it learns from own votes alone.
+    If members have not voted on all rows (`has_voted`, as in forests), they are evaluated on the rows that
+    they have voted on. Means are over the neighbours with a vote of the member. Without any, its competence
+    is 0, or -inf in regression. "knora_u" and "knop" scale the share of correct votes to all neighbours.
+    "knora_e" skips neighbours without a vote. "mcb" compares the members that have voted. "des_knn" counts
+    common errors on the rows on which both members have voted. However, rows with similar votes are found by
+    all votes including substitutes, and "meta_des" uses substitutes in its features, but not as examples for
+    its classifier.
 
     Attributes
     ----------
     n_neighbours_ : int
-        The number of neighbours that are asked.
+        The number of neighbours.
     y_, row_weights_ : ndarray of shape (n_known,)
-        The answers and weights of the rows that are known, those of a weight above 0.
+        The targets and weights of the known rows, which are those with a positive weight.
     points_ : ndarray of shape (n_known, n_columns)
-        Where they lie; `center_` and `spread_` say how columns are scaled.
+        The standardised known rows.
+    center_, spread_ : ndarray of shape (n_columns,)
+        The shift and the scale of the columns.
     labels_ : ndarray of shape (n_known, n_members)
-        What each member votes for on them; -1 where it has not voted, but for "meta_des".
+        The label that each member predicts. Except for "meta_des", -1 where it has not voted.
     support_ : ndarray of shape (n_known, n_members)
-        Its vote for the right class; in regression, its squared error. 0 where it has not voted.
+        The vote for the true class, or the squared error in regression. 0 where a member has not voted.
     source_, confidence_, profiles_, meta_coefficients_, meta_intercept_
-        What some methods know besides: the source of competence, the highest votes, all votes, and what
-        META-DES has learnt.
+        Data that only some methods use: the source of competence, the highest votes, all votes, and the
+        fitted model of META-DES.
 
     References
     ----------
@@ -149,7 +155,7 @@ class DynamicRule(Rule):
 
     Examples
     --------
-    The first member is right on the left, the second on the right:
+    The first member is correct for negative values, and the second for positive values:
 
     >>> X = [[-3.0], [-2.0], [2.0], [3.0]]
     >>> votes = [[[0.9, 0.1]] * 4, [[0.2, 0.8]] * 4]
@@ -184,24 +190,25 @@ class DynamicRule(Rule):
     method: str = parameter(
         "knora_u",
         one_of(*METHODS),
-        "How competence is measured, and who decides.",
+        "How to measure competence, and which members decide.",
     )
     n_neighbours: int | None = parameter(
         None,
         optional(integer(1)),
-        "How many rows are asked. None is 7, and all rows for des_rrc and des_kl, as in the papers.",
+        "The number of neighbours. None is 7, or all rows for des_rrc and des_kl, as in the papers.",
     )
     voting: str = parameter(
         "soft",
         one_of("soft", "hard"),
-        "What those who decide combine: their votes, or the classes they vote for, as in the papers.",
+        'Whether the deciding members\' votes are averaged ("soft"), or their predicted classes are counted '
+        '("hard"), as in the papers.',
     )
     scale: bool = parameter(
-        True, boolean, "Whether distances are taken between columns of mean 0 and standard deviation 1."
+        True, boolean, "Whether to scale the columns of X to the mean 0 and the standard deviation 1."
     )
 
     def selected(self, votes: ArrayLike, X: TableLike | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Return which members decide on each row, and how competent each of them is.
+        """Return the shares of the members in the decision on each row, and their competences.
 
         Parameters
         ----------
@@ -211,21 +218,21 @@ class DynamicRule(Rule):
         Returns
         -------
         shares : ndarray of shape (n_rows, n_members)
-            What part each member has in the decision; rows sum to one.
+            The share of each member in the decision. Rows sum to one.
         competence : ndarray of shape (n_rows, n_members)
-            In the units of the method.
+            The competences, on the scale of the method.
         """
         checked = self._check_combine(votes, X)
         shares = np.empty((checked.shape[1], checked.shape[0]))
         competence = np.empty_like(shares)
-        for rows, _, say, part_competence in self._answers(checked, X):
-            shares[rows], competence[rows] = rescaled(say), part_competence
+        for rows, _, weights, part_competence in self._selections(checked, X):
+            shares[rows], competence[rows] = rescaled(weights), part_competence
         return shares, competence
 
     def _check_kind(self, n_members: int, n_outputs: int, is_weighted: bool) -> None:
         if n_outputs == 1 and METHODS[self.method].regression is None:
             raise ValueError(
-                f"method={self.method!r} asks which class is right. For regression there are "
+                f"method={self.method!r} does not support regression. Use one of "
                 f"{', '.join(REGRESSION_METHODS)}."
             )
 
@@ -236,12 +243,12 @@ class DynamicRule(Rule):
         if honest.has_voted is not None:
             has_voted = np.ascontiguousarray(honest.has_voted[:, honest.weights > 0].T)
             known = known if method.competence is None else known.of_own_votes(has_voted)
-        # META-DES learns from each known row by its neighbours among the other rows.
+        # META-DES is fitted on each known row with neighbours among the other known rows.
         n_there = len(known.y) - 1 if self.method == "meta_des" else len(known.y)
         if n_there == 0:
-            raise ValueError("method='meta_des' learns from neighbours and needs 2 rows. Got 1.")
+            raise ValueError("method='meta_des' is fitted on neighbours and needs 2 rows. Got 1.")
         if self.method == "meta_des" and has_voted is not None and not has_voted.any():
-            raise ValueError("method='meta_des' learns from own votes. Got has_voted without any.")
+            raise ValueError("method='meta_des' needs votes of members. Got has_voted without any.")
         wanted = self.n_neighbours or (n_there if method.source is not None else N_NEIGHBOURS)
         n_neighbours = min(wanted, n_there)
         for name, attribute in KNOWN.items():
@@ -254,15 +261,15 @@ class DynamicRule(Rule):
             self.points_, self.center_, self.spread_ = space.points(X), space.center, space.spread
         self.meta_coefficients_, self.meta_intercept_ = np.empty(0), 0.0
         self._prepare(honest.n_outputs)
-        if self._nearest is not None and self._most_alike is not None:  # META-DES alone looks at both.
+        if self._nearest is not None and self._most_alike is not None:  # Only META-DES uses both.
             _, neighbours = self._nearest.find_others(self.n_neighbours_)
             _, alike = self._most_alike.find_others(self._n_alike())
-            self.meta_coefficients_, self.meta_intercept_ = learn_meta(
+            self.meta_coefficients_, self.meta_intercept_ = fit_meta(
                 self._known, neighbours, alike, self._n_block(), has_voted
             )
 
     def _prepare(self, n_outputs: int) -> None:
-        """Make from the attributes what answers questions."""
+        """Prepare the searches for neighbours from the fitted attributes."""
         method = METHODS[self.method]
         found = {name: getattr(self, attribute) for name, attribute in KNOWN.items()}
         self._known = Known(**found, n_outputs=n_outputs)
@@ -270,11 +277,11 @@ class DynamicRule(Rule):
         self._most_alike = Nearest(self.profiles_) if method.looks_at_votes else None
 
     def _n_alike(self) -> int:
-        """Return how many rows of similar votes are asked."""
+        """Return the number of rows with similar votes to use."""
         return self.n_neighbours_ if self.method == "knop" else min(N_ALIKE, len(self.y_) - 1)
 
     def _check_learnt(self) -> None:
-        """Raise unless the arrays of a file fit together, and make from them what answers questions."""
+        """Raise if arrays from a file do not fit together, and prepare the searches for neighbours."""
         method, n_known = METHODS[self.method], len(self.y_)
         n_columns = len(self.center_)
         n_votes = profile_size(self.n_members_, self.n_outputs_)
@@ -299,103 +306,107 @@ class DynamicRule(Rule):
             and not (self.method == "meta_des" and n_known < 2)
         )
         if not is_sound:
-            raise DamagedFile(f"What a rule with method={self.method!r} knows does not fit together.")
+            raise DamagedFile(f"The data of a rule with method={self.method!r} does not fit together.")
         self._prepare(self.n_outputs_)
 
     def _combine(self, votes: np.ndarray, X: TableLike | None) -> np.ndarray:
         decision = np.empty(votes.shape[1:])
         counts_labels = self.voting == "hard" and are_classes(votes)
         if counts_labels:
-            # Where all members vote for one class, it does not matter which of them decide.
+            # If all members predict the same class, it does not matter which of them decide.
             decision[:] = one_hot(labels_of(votes[:1])[0], votes.shape[2])
-        for rows, labels, say, _ in self._answers(votes, X, only_disputed=counts_labels):
-            # Whole numbers stay whole until the end, so that ties are ties.
-            total = counted(say, labels, votes.shape[2]) if counts_labels else weighed(say, votes[:, rows])
+        for rows, labels, weights, _ in self._selections(votes, X, only_disputed=counts_labels):
+            # The shares are computed last, so that whole numbers are exact and ties are found.
+            total = (
+                counted(weights, labels, votes.shape[2])
+                if counts_labels
+                else weighed(weights, votes[:, rows])
+            )
             if are_classes(votes):
                 decision[rows] = rescaled(settled(total, rounding_of(votes)))
             else:
-                decision[rows] = total / say.sum(axis=1, keepdims=True)
+                decision[rows] = total / weights.sum(axis=1, keepdims=True)
         return decision
 
-    def _answers(
+    def _selections(
         self, votes: np.ndarray, X: TableLike | None, only_disputed: bool = False
     ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
-        """Yield rows, the labels there, the say of each member and its competence, block by block."""
+        """Yield blocks of rows with the labels, the weights and the competences of the members."""
         method = METHODS[self.method]
         labels = np.empty((votes.shape[1], votes.shape[0]), dtype=np.int32)
         for here, block in blocks_of(votes):
             labels[here] = labels_of(block).T
         is_disputed = (labels != labels[:, :1]).any(axis=1)
-        asked = np.flatnonzero(is_disputed) if only_disputed else np.arange(len(labels))
-        points = np.empty((len(asked), 0))
+        queries = np.flatnonzero(is_disputed) if only_disputed else np.arange(len(labels))
+        points = np.empty((len(queries), 0))
         if method.looks_at_X:
-            points = Space(self.center_, self.spread_).points(as_matrix(X)[asked])
-        # All at once: neighbours of rows that are near each other are found together.
-        distances, neighbours = np.empty((len(asked), 0)), np.empty((len(asked), 0), dtype=np.intp)
+            points = Space(self.center_, self.spread_).points(as_matrix(X)[queries])
+        # One search for all rows is faster, because it finds the neighbours of near rows together.
+        distances, neighbours = np.empty((len(queries), 0)), np.empty((len(queries), 0), dtype=np.intp)
         if self._nearest is not None:
             distances, neighbours = self._nearest.find(points, self.n_neighbours_)
-        alike = self._similar(votes, asked)
+        alike = self._similar(votes, queries)
         n_block, everywhere = self._n_block(), self._everywhere()
-        for start in range(0, len(asked), n_block):
+        for start in range(0, len(queries), n_block):
             part = slice(start, start + n_block)
-            rows, near, at = asked[part], neighbours[part], distances[part]
+            rows, near, at = queries[part], neighbours[part], distances[part]
             confidence = np.empty((len(rows), 0))
             if method.looks_at_votes:
                 confidence = highest_of(votes[:, rows].astype(np.float64, copy=False)).T
             if everywhere:
                 at = euclidean_distances(points[part], self.points_)
                 near = np.broadcast_to(np.arange(self.n_neighbours_), at.shape)
-            question = Question(labels[rows], confidence, near, at, alike[part], everywhere)
-            say, competence = self._answer(method, question)
-            say[~say.any(axis=1)] = 1.0
-            yield rows, question.labels, say, competence
+            query = Query(labels[rows], confidence, near, at, alike[part], everywhere)
+            weights, competence = self._select(method, query)
+            weights[~weights.any(axis=1)] = 1.0
+            yield rows, query.labels, weights, competence
 
-    def _similar(self, votes: np.ndarray, asked: np.ndarray) -> np.ndarray:
-        """Return the known rows of the most similar votes, for methods that look at them."""
-        if self._most_alike is None or len(asked) == 0:
-            return np.empty((len(asked), 0), dtype=np.intp)
+    def _similar(self, votes: np.ndarray, queries: np.ndarray) -> np.ndarray:
+        """Return the known rows with the most similar votes, for methods that use them."""
+        if self._most_alike is None or len(queries) == 0:
+            return np.empty((len(queries), 0), dtype=np.intp)
         step = max(1, PROFILES_SIZE // (votes.shape[0] * votes.shape[2]))
-        parts = (asked[start : start + step] for start in range(0, len(asked), step))
+        parts = (queries[start : start + step] for start in range(0, len(queries), step))
         profiles = (profiles_of(votes[:, part].astype(np.float64, copy=False)) for part in parts)
         return np.concatenate([self._most_alike.find(each, self._n_alike())[1] for each in profiles])
 
-    def _answer(self, method: Method, question: Question) -> tuple[np.ndarray, np.ndarray]:
-        """Return the say of each member, and its competence."""
+    def _select(self, method: Method, query: Query) -> tuple[np.ndarray, np.ndarray]:
+        """Return the weight of each member and its competence."""
         known = self._known
         if known.n_outputs == 1:
-            return answer_by_errors(method, known, question)
+            return select_by_errors(method, known, query)
         if method.competence is None:
             learnt = self.meta_coefficients_, self.meta_intercept_
-            competence = meta_competence(known, question, *learnt)
+            competence = meta_competence(known, query, *learnt)
         else:
-            competence = method.competence(known, question)
-        return method.select(competence, known, question), competence
+            competence = method.competence(known, query)
+        return method.select(competence, known, query), competence
 
     def _n_block(self) -> int:
-        """Return how many rows are asked about at a time."""
+        """Return the number of rows in a block."""
         n_members = self._known.labels.shape[1]
         n_facts = self.n_neighbours_ if self._everywhere() else n_members * self.n_neighbours_
         return max(1, BLOCK_SIZE // max(n_facts, n_members * self._known.n_outputs))
 
     def _everywhere(self) -> bool:
-        """Return whether all known rows are asked, so that nothing is gathered."""
+        """Return whether all known rows are neighbours, so that no gathering is needed."""
         return METHODS[self.method].source is not None and self.n_neighbours_ == len(self._known.y)
 
     def _looks_at_X(self) -> bool:
         return METHODS[self.method].looks_at_X
 
 
-def counted(say: np.ndarray, labels: np.ndarray, n_classes: int) -> np.ndarray:
-    """Return the say of the members that vote for each class, of shape (n_rows, n_classes)."""
+def counted(weights: np.ndarray, labels: np.ndarray, n_classes: int) -> np.ndarray:
+    """Return the weight of the members that predict each class, of shape (n_rows, n_classes)."""
     n_rows = len(labels)
     places = labels + n_classes * np.arange(n_rows)[:, None]
-    total = np.bincount(places.ravel(), weights=say.ravel(), minlength=n_rows * n_classes)
+    total = np.bincount(places.ravel(), weights=weights.ravel(), minlength=n_rows * n_classes)
     return total.reshape(n_rows, n_classes)
 
 
-def weighed(say: np.ndarray, votes: np.ndarray) -> np.ndarray:
-    """Return the sum of the votes, each times the say of its member, of shape (n_rows, n_outputs)."""
+def weighed(weights: np.ndarray, votes: np.ndarray) -> np.ndarray:
+    """Return the sum of the votes times the weights of the members, of shape (n_rows, n_outputs)."""
     total = np.zeros(votes.shape[1:])
-    for part, vote in zip(say.T, votes, strict=True):
+    for part, vote in zip(weights.T, votes, strict=True):
         total += part[:, None] * vote.astype(np.float64, copy=False)
     return total

@@ -1,9 +1,9 @@
-"""The space in which rules look for neighbours and regions: rows as points, columns on one scale.
+"""Standardise rows and find their nearest neighbours, for rules that select members by row or region.
 
 In: X, a matrix of numbers. Out: points of shape (n_rows, n_columns) whose columns have the mean 0 and the
-standard deviation 1 on the rows of the fit; and for each of other points, the distances and rows of the known
-points nearest to it by Euclidean distance. The nearest come first, and of points equally near the lower row.
-They are the neighbours that scikit-learn's `NearestNeighbors` finds, which leaves the order of ties open.
+standard deviation 1 on the rows of the fit, and the nearest of these points to other points by Euclidean
+distance. The nearest come first, and ties are broken by the lower row. scikit-learn's `NearestNeighbors`
+finds the same neighbours, but its order of ties is undefined.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ import numpy as np
 from committee._engine import NeighbourSearch
 from committee.running import n_threads
 
-# Axes are found from at most this many points, and not in wider tables, where that costs more than it saves.
+# Axes are computed from at most this many points. In wider tables, they cost more than they save.
 MOST_POINTS = 2048
 MOST_COLUMNS = 512
-# Points are turned in products of this many terms, which one thread makes in the caches. If that would be
-# fewer than FEW_POINTS, MANY_POINTS are turned at a time, which are worth a product on all threads.
+# Points are rotated by matrix products of this many terms, which fit into the caches of one thread. If these
+# have fewer than FEW_POINTS points, products of MANY_POINTS points on all threads are faster.
 PRODUCT_SIZE = 1 << 19
 FEW_POINTS, MANY_POINTS = 64, 8192
-# Fewer asked points are not worth a second thread.
+# With fewer queries, a second thread is slower.
 POINTS_OF_A_THREAD = 256
 
 
 @dataclass(frozen=True, eq=False)
 class Space:
-    """How columns are shifted and scaled.
+    """The center and the scale of each column.
 
     Parameters
     ----------
     center : ndarray of shape (n_columns,)
     spread : ndarray of shape (n_columns,)
-        Above 0.
+        Positive numbers.
     """
 
     center: np.ndarray
@@ -42,10 +42,10 @@ class Space:
 
     @classmethod
     def of(cls, X: np.ndarray, weights: np.ndarray, scale: bool = True) -> Space:
-        """Make the space of some rows; without scaling, the rows are points as they are."""
+        """Compute the space of some rows. With scale=False, rows are not changed."""
         if not scale:
             return cls(np.zeros(X.shape[1]), np.ones(X.shape[1]))
-        # Powers of two, so that squares of no column are too large or too small and no bit changes.
+        # Columns are divided by powers of two, which is exact, so that their squares do not overflow.
         _, powers = np.frexp(np.abs(X).max(axis=0, initial=0))
         small = np.ldexp(X, -powers)
         center = np.average(small, axis=0, weights=weights)
@@ -53,7 +53,7 @@ class Space:
         return cls(np.ldexp(center, powers), np.where(spread > 0, np.ldexp(spread, powers), 1.0))
 
     def points(self, X: np.ndarray) -> np.ndarray:
-        """Return rows as points.
+        """Convert rows to points.
 
         Examples
         --------
@@ -64,22 +64,21 @@ class Space:
         """
         if X.shape[1] != len(self.center):
             raise ValueError(
-                f"The rule was fitted on {len(self.center)} columns and gets {X.shape[1]}. Pass the same "
-                "columns."
+                f"The rule was fitted on {len(self.center)} columns. Got {X.shape[1]}. Pass the same columns."
             )
         points: np.ndarray = X - self.center
         points /= self.spread
         return points
 
 
-def as_matrix(X: object, reason: str = "distances are taken in it") -> np.ndarray:
-    """Return X as a matrix of finite numbers, and refuse categories and missing values.
+def as_matrix(X: object, reason: str = "the rule computes distances") -> np.ndarray:
+    """Convert X to a matrix of finite numbers. Refuse categories and missing values.
 
     Parameters
     ----------
     X : table
     reason : str
-        Why it must be a matrix, for the error.
+        The reason for errors.
 
     Returns
     -------
@@ -89,10 +88,10 @@ def as_matrix(X: object, reason: str = "distances are taken in it") -> np.ndarra
     --------
     >>> as_matrix([["red"], ["blue"]])
     Traceback (most recent call last):
-    ValueError: X must be a matrix of numbers: distances are taken in it. Encode categories and text first.
+    ValueError: X must be a matrix of numbers: the rule computes distances. Encode categories and text first.
     >>> as_matrix([[1.0], [float("nan")]])
     Traceback (most recent call last):
-    ValueError: X must be finite: distances are taken in it. Fill in missing values first.
+    ValueError: X must be finite: the rule computes distances. Fill in missing values first.
     """
     if hasattr(X, "toarray"):
         X = X.toarray()
@@ -108,10 +107,10 @@ def as_matrix(X: object, reason: str = "distances are taken in it") -> np.ndarra
 
 
 class Nearest:
-    """Known points among which neighbours are found.
+    """A search structure for the nearest neighbours among known points.
 
-    Points are compared along axes of their own, first those along which they differ most, so that a few
-    columns rule most points out. Any axes at right angles give the same neighbours.
+    Points are compared along principal axes, starting with the axis of the largest variance, so that a few
+    columns exclude most points. Any orthogonal axes give the same neighbours.
 
     Parameters
     ----------
@@ -127,44 +126,44 @@ class Nearest:
     def __init__(self, points: np.ndarray) -> None:
         self.points = np.ascontiguousarray(points, dtype=np.float64)
         self._center, self._axes = axes_of(self.points)
-        self._search = NeighbourSearch(self.points, self._turned(self.points), n_threads(None))
+        self._search = NeighbourSearch(self.points, self._rotated(self.points), n_threads(None))
 
-    def find(self, asked: np.ndarray, n_neighbours: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return distances and rows of the nearest known points, of shape (n_asked, n_neighbours)."""
-        asked = np.ascontiguousarray(asked, dtype=np.float64)
-        threads = 1 if len(asked) <= POINTS_OF_A_THREAD else n_threads(None)
-        return self._search.find(asked, self._turned(asked), n_neighbours, False, threads)
+    def find(self, queries: np.ndarray, n_neighbours: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return distances and rows of the nearest known points, of shape (n_queries, n_neighbours)."""
+        queries = np.ascontiguousarray(queries, dtype=np.float64)
+        threads = 1 if len(queries) <= POINTS_OF_A_THREAD else n_threads(None)
+        return self._search.find(queries, self._rotated(queries), n_neighbours, False, threads)
 
     def find_others(self, n_neighbours: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the same for each known point among the others."""
-        turned = self._turned(self.points)
-        return self._search.find(self.points, turned, n_neighbours, True, n_threads(None))
+        """Return the distances and rows of the nearest other points for each known point."""
+        rotated = self._rotated(self.points)
+        return self._search.find(self.points, rotated, n_neighbours, True, n_threads(None))
 
     def __reduce__(self) -> tuple[type[Nearest], tuple[np.ndarray]]:
         return Nearest, (self.points,)
 
-    def _turned(self, points: np.ndarray) -> np.ndarray:
-        turned = np.empty(points.shape, dtype=np.float32)
-        # The engine handles numbers that are too large.
+    def _rotated(self, points: np.ndarray) -> np.ndarray:
+        rotated = np.empty(points.shape, dtype=np.float32)
+        # The engine handles numbers that overflow.
         with np.errstate(over="ignore", invalid="ignore"):
             together = PRODUCT_SIZE // points.shape[1] ** 2
             step = together if together >= FEW_POINTS else MANY_POINTS
             for start in range(0, len(points), step):
                 rows = slice(start, start + step)
                 centred = points[rows] - self._center
-                turned[rows] = centred[:, self._axes] if self._axes.ndim == 1 else centred @ self._axes
-        return turned
+                rotated[rows] = centred[:, self._axes] if self._axes.ndim == 1 else centred @ self._axes
+        return rotated
 
 
 def axes_of(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return a centre and axes as columns, the widest first; in wide tables, columns by their spread."""
+    """Return a center and the principal axes as columns, or the order of columns by spread in wide tables."""
     largest = max(points.max(), -points.min()) or 1.0
     sample = points[:: max(1, len(points) // MOST_POINTS)] / largest
     center = sample.mean(axis=0)
     sample = sample - center
     if points.shape[1] > MOST_COLUMNS:
         return center * largest, np.argsort(-sample.std(axis=0), kind="stable")
-    # In parts that one thread makes: waking another takes longer.
+    # The product is computed in parts on one thread, because starting another takes longer.
     step = max(FEW_POINTS, PRODUCT_SIZE // points.shape[1] ** 2)
     parts = (sample[start : start + step] for start in range(0, len(sample), step))
     _, axes = np.linalg.eigh(sum(part.T @ part for part in parts))

@@ -1,12 +1,12 @@
-"""Selection of members by honest votes: greedy with replacement (Caruana et al. 2004), and the single best.
+"""Select members by their honest votes: greedily with replacement (Caruana et al. 2004), or the single best.
 
-In: honest votes. Out: a weight for each member; the decision is the weighted mean of the votes.
+In: honest votes. Out: a weight for each member. The decision is the weighted mean of the votes.
 
-Greedy selection adds one member after the other to a bench, which holds what one metric needs of honest
-votes. `losses` gives, for every member, the loss of the mean of those on the bench and that member; `seat`
-adds a member, who may be added more than once; `only` is an empty bench of some members. Most benches make no
-decisions: log loss needs only the votes for the right class, squared losses a matrix of (n_members,
-n_members), and the error only those rows on which one more vote can change the outcome.
+Greedy selection adds one member after the other to an ensemble, whose decision is the mean vote. There is a
+class of ensembles for each kind of metric. `losses` returns the loss after each possible addition, `add` adds
+a member, and `only` returns an empty ensemble that selects from some members. Most classes do not compute the
+mean votes: log loss needs only the votes for the true class, squared losses need only a matrix of
+(n_members, n_members), and the error needs only the rows on which one more vote can change the decision.
 """
 
 from __future__ import annotations
@@ -56,15 +56,15 @@ SCORING: Declaration = (
         "the name of a metric, a scorer made by make_scorer, a function or None",
         lambda value: value is None or isinstance(value, str) or callable(value),
     ),
-    "What is maximised: a metric by scikit-learn's name, a scorer, or a function of y, the decision of shape "
-    "(n_rows, n_outputs) and the weights of the rows, of which more is better. None is neg_log_loss for "
-    "classes and neg_mean_squared_error for numbers. Scorers see labels; functions see the numbers of the "
-    "classes.",
+    "The score to maximise: the name of a metric of scikit-learn, a scorer, or a function of y, the decision "
+    "of shape (n_rows, n_outputs) and the weights of the rows that returns a score. None is neg_log_loss for "
+    "classification and neg_mean_squared_error for regression. Scorers get labels, and functions get the "
+    "numbers of the classes.",
 )
 
 
-class Weighing(Rule):
-    """What rules share that learn a weight for each member.
+class SelectionRule(Rule):
+    """The base class of rules that select members by a score.
 
     Attributes
     ----------
@@ -84,22 +84,22 @@ class Weighing(Rule):
         require(self.weights_.any(), "No member has a weight")
 
     def _decide(self, votes: np.ndarray) -> np.ndarray:
-        seated = self.weights_ > 0
-        return weighted_sum(votes[seated], self.weights_[seated])
+        is_selected = self.weights_ > 0
+        return weighted_sum(votes[is_selected], self.weights_[is_selected])
 
 
 @saved
 @declared
-class GreedyRule(Weighing):
-    r"""Add, again and again, the member that lowers the loss of the mean vote most.
+class GreedyRule(SelectionRule):
+    r"""Repeatedly add the member that reduces the loss of the mean vote most.
 
-    From the best member on, or from the `n_start` best, step t adds the member
+    The ensemble starts with the best member, or with the `n_start` best members. Step t adds the member
 
     .. math:: \arg\min_m \; \mathrm{loss}\Big(y, \tfrac{1}{t}\big(v_m + \sum_{s<t} v_{m_s}\big)\Big),
 
-    the first of equal ones. Members may be added more than once, so the result is a weighted mean. The best
-    of all means along the way is kept. With bags, this is done for several random samples of the members and
-    the weights are averaged, which guards against members that are good by chance.
+    or the first of several. Members may be added more than once, so the result is a weighted mean. The best
+    mean of all steps is used. With several bags, this is done for random samples of the members, and the
+    weights are averaged. This reduces the risk of selecting members that are good by chance.
 
     Attributes
     ----------
@@ -115,7 +115,7 @@ class GreedyRule(Weighing):
 
     Examples
     --------
-    The first and the second member are each wrong once, and not together; the third is never sure:
+    The first two members are wrong on different rows, and the third is undecided on all rows:
 
     >>> votes = [[[0.8, 0.2], [0.4, 0.6], [0.1, 0.9]],
     ...          [[0.9, 0.1], [0.9, 0.1], [0.6, 0.4]],
@@ -126,31 +126,31 @@ class GreedyRule(Weighing):
     """
 
     scoring: Scoring = parameter(None, *SCORING)
-    n_steps: int = parameter(50, integer(0), "How many members are added at most after the start.")
-    n_start: int = parameter(1, integer(1), "How many of the best members are added first.")
+    n_steps: int = parameter(50, integer(0), "The maximum number of members to add after the start.")
+    n_start: int = parameter(1, integer(1), "The number of best members to start with.")
     patience: int | None = parameter(
-        10, optional(integer(1)), "After how many steps without a lower loss to stop. None does all steps."
+        10, optional(integer(1)), "Stop after this number of steps without a lower loss. None does all steps."
     )
     n_bags: int = parameter(
-        1, integer(1), "How many samples of the members are selected from. 1 takes all members."
+        1, integer(1), "The number of samples of members to select from. 1 uses all members."
     )
     random_state: RandomState = parameter(
-        None, RANDOM_STATE, "Draws the bags. An integer makes them the same each time."
+        None, RANDOM_STATE, "The seed of the bags. Pass an integer for reproducible results."
     )
 
     kept: ClassVar[Mapping[str, attributes.Kind]] = {
-        **Weighing.kept,
+        **SelectionRule.kept,
         "chosen_": attributes.list_of(attributes.integers(None, below="members")),
         "losses_": attributes.list_of(attributes.number()),
     }
 
     def _learn(self, honest: HonestVotes) -> None:
-        bench = bench_for(learnt_by(self.scoring, honest.n_outputs, honest.classes), honest)
+        ensemble = ensemble_for(learnt_by(self.scoring, honest.n_outputs, honest.classes), honest)
         weights = np.zeros(honest.n_members)
         self.chosen_, self.losses_ = [], []
         for members in self._bags(honest.n_members):
-            seats = bench if self.n_bags == 1 else bench.only(members)
-            chosen, loss = select(seats, self.n_start, self.n_steps, self.patience)
+            empty = ensemble if self.n_bags == 1 else ensemble.only(members)
+            chosen, loss = select(empty, self.n_start, self.n_steps, self.patience)
             self.chosen_.append(members[chosen])
             self.losses_.append(loss)
             np.add.at(weights, members[chosen], 1 / len(chosen))
@@ -168,13 +168,13 @@ class GreedyRule(Weighing):
 
 @saved
 @declared
-class BestMemberRule(Weighing):
-    """Leave the decision to the member of the lowest loss, the first of equal ones.
+class BestMemberRule(SelectionRule):
+    """Use only the member with the lowest loss, or the first of several.
 
     Attributes
     ----------
     best_ : int
-        The number of that member.
+        The number of the best member.
     losses_ : ndarray of shape (n_members,)
         The loss of each member.
 
@@ -188,7 +188,7 @@ class BestMemberRule(Weighing):
     scoring: Scoring = parameter(None, *SCORING)
 
     kept: ClassVar[Mapping[str, attributes.Kind]] = {
-        **Weighing.kept,
+        **SelectionRule.kept,
         "losses_": attributes.floats("members"),
         "best_": attributes.integer(),
     }
@@ -200,21 +200,23 @@ class BestMemberRule(Weighing):
         self.weights_[self.best_] = 1.0
 
 
-def select(bench: Bench, n_start: int, n_steps: int, patience: int | None) -> tuple[list[int], float]:
-    """Return the members of the best mean along the way, in the order of their adding, and its loss."""
-    losses = bench.losses()
+def select(
+    ensemble: GreedyEnsemble, n_start: int, n_steps: int, patience: int | None
+) -> tuple[list[int], float]:
+    """Return the members of the best mean of all steps, in the order of their addition, and its loss."""
+    losses = ensemble.losses()
     best = first_lowest(losses)
     others = [int(member) for member in np.argsort(losses, kind="stable") if member != best]
     chosen = [best, *others[: n_start - 1]]
-    for n_seated, member in enumerate(chosen):
-        if 0 < n_seated == len(chosen) - 1:
-            losses = bench.losses()
-        bench.seat(member)
+    for n_added, member in enumerate(chosen):
+        if 0 < n_added == len(chosen) - 1:
+            losses = ensemble.losses()
+        ensemble.add(member)
     loss, n_best = float(losses[chosen[-1]]), len(chosen)
     for _ in range(n_steps):
-        losses = bench.losses()
+        losses = ensemble.losses()
         member = first_lowest(losses)
-        bench.seat(member)
+        ensemble.add(member)
         chosen.append(member)
         if losses[member] < loss - ROUNDING * abs(loss):
             loss, n_best = float(losses[member]), len(chosen)
@@ -229,50 +231,50 @@ def first_lowest(losses: np.ndarray) -> int:
     return int(np.flatnonzero(losses <= lowest + ROUNDING * abs(lowest))[0])
 
 
-class Bench(Protocol):
-    """What greedy selection asks of a metric."""
+class GreedyEnsemble(Protocol):
+    """An ensemble to which greedy selection adds members."""
 
     def losses(self) -> np.ndarray:
         """Return the loss with each member added, of shape (n_members,)."""
         ...
 
-    def seat(self, member: int) -> None:
+    def add(self, member: int) -> None:
         """Add a member."""
 
-    def only(self, members: np.ndarray) -> Bench:
-        """Return an empty bench of some members."""
+    def only(self, members: np.ndarray) -> GreedyEnsemble:
+        """Return an empty ensemble that selects from some members."""
         ...
 
 
-def bench_for(metric: Metric, honest: HonestVotes) -> Bench:
-    """Return the bench of a metric, with a short cut where there is one for these votes."""
+def ensemble_for(metric: Metric, honest: HonestVotes) -> GreedyEnsemble:
+    """Return an empty ensemble for a metric, of the fastest class for these votes."""
     if metric.losses in (log_losses, brier_losses) and not sum_to_one(honest):
-        return AnyBench(honest, metric.loss)
+        return AnyMetricEnsemble(honest, metric.loss)
     if metric.losses is log_losses:
         right = np.concatenate([votes_for(votes, y) for votes, y, _ in honest.blocks()], axis=1)
         if honest.has_voted is None:
-            return LogLossBench(right, honest.weights)
-        return AnyBench(replace(honest, votes=right[:, :, None]), log_loss_of_right)
+            return LogLossEnsemble(right, honest.weights)
+        return AnyMetricEnsemble(replace(honest, votes=right[:, :, None]), log_loss_of_right)
     if honest.has_voted is None and metric.losses in (brier_losses, squared_errors):
-        return SquareBench(common_squares(honest) * brier_scale(honest.n_outputs))
+        return SquaredErrorEnsemble(common_squares(honest) * brier_scale(honest.n_outputs))
     if honest.has_voted is None and metric.losses is errors:
-        return ErrorBench(honest.votes, honest.y, metric.weights(honest.y, honest.weights))
-    return AnyBench(honest, metric.loss)
+        return ErrorEnsemble(honest.votes, honest.y, metric.weights(honest.y, honest.weights))
+    return AnyMetricEnsemble(honest, metric.loss)
 
 
 def sum_to_one(honest: HonestVotes) -> bool:
-    """Return whether the votes on each row are shares of one."""
+    """Return whether the votes of each member on each row sum to one."""
     sums = (votes.sum(axis=2) for votes, _, _ in honest.blocks())
     return all(bool((np.abs(of_block - 1) <= NEARLY_ONE).all()) for of_block in sums)
 
 
 def log_loss_of_right(y: np.ndarray, right: np.ndarray, weights: np.ndarray) -> float:
-    """Return the log loss of decisions of which only the probability of the right class is given."""
+    """Return the log loss of the probabilities of the true classes."""
     return float(-np.log(np.maximum(right[:, 0], SMALLEST)) @ weights / weights.sum())
 
 
 def common_squares(honest: HonestVotes) -> np.ndarray:
-    """Return the weighted mean product of the residuals of two members, of shape (n_members, n_members)."""
+    """Return the weighted mean products of the residuals of two members, of shape (n_members, n_members)."""
     products = np.zeros((honest.n_members, honest.n_members))
     for votes, y, weights in honest.blocks():
         from_answer = residuals(votes, y) * np.sqrt(weights)[None, :, None]
@@ -281,44 +283,47 @@ def common_squares(honest: HonestVotes) -> np.ndarray:
     return products / honest.weights.sum()
 
 
-class SquareBench:
-    """The squared error and the Brier score: the square of a mean of residuals is a mean of products."""
+class SquaredErrorEnsemble:
+    """An ensemble for the squared error and the Brier score.
+
+    The square of a mean of residuals is the mean of the products of all pairs of residuals.
+    """
 
     def __init__(self, products: np.ndarray) -> None:
         self.products = products
-        self.with_seated = np.zeros(len(products))
-        self.seated_square = 0.0
-        self.n_seated = 0
+        self.with_added = np.zeros(len(products))
+        self.square_of_sum = 0.0
+        self.n_added = 0
 
     def losses(self) -> np.ndarray:
         """Return the loss with each member added."""
-        squares = self.seated_square + 2 * self.with_seated + self.products.diagonal()
-        return squares / (self.n_seated + 1) ** 2
+        squares = self.square_of_sum + 2 * self.with_added + self.products.diagonal()
+        return squares / (self.n_added + 1) ** 2
 
-    def seat(self, member: int) -> None:
+    def add(self, member: int) -> None:
         """Add a member."""
-        self.seated_square += 2 * self.with_seated[member] + self.products[member, member]
-        self.with_seated = self.with_seated + self.products[member]
-        self.n_seated += 1
+        self.square_of_sum += 2 * self.with_added[member] + self.products[member, member]
+        self.with_added = self.with_added + self.products[member]
+        self.n_added += 1
 
-    def only(self, members: np.ndarray) -> SquareBench:
-        """Return an empty bench of some members."""
-        return SquareBench(self.products[np.ix_(members, members)])
+    def only(self, members: np.ndarray) -> SquaredErrorEnsemble:
+        """Return an empty ensemble that selects from some members."""
+        return SquaredErrorEnsemble(self.products[np.ix_(members, members)])
 
 
-class LogLossBench:
-    """Log loss: it looks only at the votes for the right class."""
+class LogLossEnsemble:
+    """An ensemble for the log loss, which needs only the votes for the true class."""
 
     def __init__(self, votes: np.ndarray, weights: np.ndarray) -> None:
         self.votes = votes
         self.weights = weights
         self.total = np.zeros(votes.shape[1])
-        self.n_seated = 0
+        self.n_added = 0
 
     def losses(self) -> np.ndarray:
         """Return the loss with each member added."""
         n_members, n_rows = self.votes.shape
-        n_after = self.n_seated + 1
+        n_after = self.n_added + 1
         losses = np.zeros(n_members)
         step = max(1, BLOCK_SIZE // n_members)
         for start in range(0, n_rows, step):
@@ -327,18 +332,18 @@ class LogLossBench:
             losses -= (np.log(mean, out=mean) * self.weights[rows]).sum(axis=1)
         return losses / self.weights.sum()
 
-    def seat(self, member: int) -> None:
+    def add(self, member: int) -> None:
         """Add a member."""
         self.total += self.votes[member]
-        self.n_seated += 1
+        self.n_added += 1
 
-    def only(self, members: np.ndarray) -> LogLossBench:
-        """Return an empty bench of some members."""
-        return LogLossBench(self.votes[members], self.weights)
+    def only(self, members: np.ndarray) -> LogLossEnsemble:
+        """Return an empty ensemble that selects from some members."""
+        return LogLossEnsemble(self.votes[members], self.weights)
 
 
-class ErrorBench:
-    """The error: on most rows the members agree so much that no one more vote can change the outcome."""
+class ErrorEnsemble:
+    """An ensemble for the error. On most rows, one more vote cannot change the decision."""
 
     def __init__(self, votes: np.ndarray, y: np.ndarray, weights: np.ndarray) -> None:
         self.votes = votes
@@ -346,7 +351,7 @@ class ErrorBench:
         self.weights = weights
         self.rounding = rounding_of(votes)
         self.total = np.zeros(votes.shape[1:])
-        # How much one more vote can add to the lead of the right class, and how much it can take away.
+        # One more vote can increase the lead of the true class by `gain`, and decrease it by `harm`.
         self.gain = np.empty(len(y))
         self.harm = np.empty(len(y))
         self.highest = np.empty(len(y))
@@ -358,7 +363,7 @@ class ErrorBench:
     def losses(self) -> np.ndarray:
         """Return the loss with each member added."""
         lead = lead_of(self.total, self.y)
-        # Classes this close to the highest are tied with it.
+        # Smaller differences to the highest class are ties.
         slack = 2 * self.rounding * (self.total.max(axis=1) + self.highest)
         is_wrong = lead < -self.gain - slack
         losses = np.full(len(self.votes), self.weights[is_wrong].sum())
@@ -367,25 +372,26 @@ class ErrorBench:
         for start in range(0, len(unsettled), step):
             rows = unsettled[start : start + step]
             after = self.votes[:, rows] + self.total[rows]
-            # The first of the classes that are as high as the highest.
+            # The first class within rounding of the highest wins.
             enough = highest_of(after) * (1 - self.rounding)
             labels = (after >= enough[:, :, None]).argmax(axis=2)
             losses += ((labels != self.y[rows]) * self.weights[rows]).sum(axis=1)
         return losses / self.weights.sum()
 
-    def seat(self, member: int) -> None:
+    def add(self, member: int) -> None:
         """Add a member."""
         self.total += self.votes[member]
 
-    def only(self, members: np.ndarray) -> ErrorBench:
-        """Return an empty bench of some members."""
-        return ErrorBench(self.votes[members], self.y, self.weights)
+    def only(self, members: np.ndarray) -> ErrorEnsemble:
+        """Return an empty ensemble that selects from some members."""
+        return ErrorEnsemble(self.votes[members], self.y, self.weights)
 
 
-class AnyBench:
-    """Any other loss, and members that have not voted on all rows: the decision of each candidate is made.
+class AnyMetricEnsemble:
+    """An ensemble for any metric, and for members that have not voted on all rows.
 
-    It is the mean of the members that have voted on a row. Rows on which none has are left out.
+    The decision after each addition is computed. It is the mean vote of the members that have voted on a row.
+    Rows without votes are skipped.
     """
 
     def __init__(self, honest: HonestVotes, loss: DecisionScore) -> None:
@@ -393,35 +399,35 @@ class AnyBench:
         self.loss = loss
         self.rounding = rounding_of(honest.votes)
         self.total = np.zeros(honest.votes.shape[1:])
-        self.n_seated = np.zeros((honest.n_rows, 1))
+        self.n_added = np.zeros((honest.n_rows, 1))
 
     def losses(self) -> np.ndarray:
         """Return the loss with each member added."""
         return with_highest([self._loss(member) for member in range(self.honest.n_members)])
 
-    def seat(self, member: int) -> None:
+    def add(self, member: int) -> None:
         """Add a member."""
-        self.total, self.n_seated = self._with(member)
+        self.total, self.n_added = self._with(member)
 
-    def only(self, members: np.ndarray) -> AnyBench:
-        """Return an empty bench of some members."""
-        return AnyBench(self.honest.of_members(members), self.loss)
+    def only(self, members: np.ndarray) -> AnyMetricEnsemble:
+        """Return an empty ensemble that selects from some members."""
+        return AnyMetricEnsemble(self.honest.of_members(members), self.loss)
 
     def _with(self, member: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the sum of the votes on each row, and their number, with a member added."""
+        """Return the sum of the votes on each row and their number after the addition of a member."""
         rows = self.honest.own_rows()[member]
         own = 1.0 if rows is None else rows[:, None].astype(np.float64)
-        return self.total + own * self.honest.votes[member], self.n_seated + own
+        return self.total + own * self.honest.votes[member], self.n_added + own
 
     def _loss(self, member: int) -> float:
-        total, n_seated = self._with(member)
-        rows = None if self.honest.has_voted is None else n_seated[:, 0] > 0
-        decision = decided(total / np.maximum(n_seated, 1), self.rounding)
+        total, n_added = self._with(member)
+        rows = None if self.honest.has_voted is None else n_added[:, 0] > 0
+        decision = decided(total / np.maximum(n_added, 1), self.rounding)
         return loss_on(rows, self.loss, decision, self.honest)
 
 
 def lead_of(votes: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Return by how much the vote for the class of each row exceeds the highest other."""
+    """Return the difference of the vote for the true class of each row and the highest other vote."""
     rows = np.arange(len(y))
     others = votes.copy()
     others[rows, y] = -np.inf

@@ -1,8 +1,7 @@
-"""Selection by region: X is partitioned, and in each part the member decides that does best there.
+"""Selection by region: X is partitioned, and the best member of each region decides there.
 
-In: honest votes with the rows they are on. Out: a member for each region. This is classifier selection as the
-lecture notes define it: the input space is divided, and one member takes the decision in each part; with
-clusters, it is clustering and selection (Kuncheva 2000).
+In: honest votes with their rows. Out: a member for each region. With clusters, this is clustering and
+selection (Kuncheva 2000).
 """
 
 from __future__ import annotations
@@ -37,10 +36,10 @@ OF_ROWS = [name for name, metric in METRICS.items() if metric.losses is not None
 @saved
 @declared
 class RegionRule(Rule):
-    """Leave each region of X to the member of the lowest loss there, the first of equal ones.
+    """Select the member with the lowest loss in each region of X, or the first of several.
 
-    A region with fewer than `min_rows` rows, or none, is left to the member that is best on all rows. X must
-    be a matrix of numbers without missing values, whose columns are scaled to the standard deviation 1.
+    In regions with fewer than `min_rows` rows, the best member on all rows decides. X must be a matrix of
+    numbers without missing values. Its columns are scaled to the standard deviation 1.
 
     Attributes
     ----------
@@ -49,16 +48,16 @@ class RegionRule(Rule):
     members_ : ndarray of shape (n_regions,)
         The member that decides in each region.
     losses_ : ndarray of shape (n_regions, n_members)
-        The loss of each member in each region; NaN in a region without rows.
+        The loss of each member in each region. NaN in a region without rows.
     n_rows_ : ndarray of shape (n_regions,)
-        How many rows of the fit lie in each region.
+        The number of rows of the fit in each region.
     center_, spread_ : ndarray of shape (n_columns,)
-        How columns are scaled before rows are put into regions.
+        The shift and the scale of the columns.
     centroids_ : ndarray of shape (n_regions, n_columns)
         The centers of the clusters.
     columns_, thresholds_, children_ : ndarray of shape (n_nodes,) and (n_nodes, 2)
         The nodes of the tree. A row goes to the first child if the scaled column is at most the threshold.
-        Leaves have the children 0; in the order of the nodes, they are the regions.
+        The children of leaves are 0. The leaves, in the order of their nodes, are the regions.
 
     References
     ----------
@@ -66,7 +65,7 @@ class RegionRule(Rule):
 
     Examples
     --------
-    The first member is right on the left, the second on the right:
+    The first member is correct for negative values, and the second for positive values:
 
     >>> X = [[-3.0], [-2.0], [2.0], [3.0]]
     >>> votes = [[[0.9, 0.1]] * 4, [[0.2, 0.8]] * 4]
@@ -95,18 +94,24 @@ class RegionRule(Rule):
     partition: str = parameter(
         "clusters",
         one_of("clusters", "tree"),
-        "What makes the regions: k-means, or a shallow tree that splits where the members' losses differ.",
+        "How to find the regions: by k-means, or by a shallow tree that splits where the members' losses "
+        "differ.",
     )
-    n_regions: int = parameter(8, integer(2), "How many regions there are at most.")
+    n_regions: int = parameter(8, integer(2), "The maximum number of regions.")
     min_rows: int = parameter(
-        10, integer(1), "How many rows a region needs to have a member of its own. One of weight 2 is two."
+        10,
+        integer(1),
+        "The minimum number of rows to select a member for a region. A row of weight 2 counts as two.",
     )
     scoring: str | None = parameter(
         None,
         Constraint(f"one of {', '.join(OF_ROWS)}, or None"),
-        "What is maximised. None is neg_log_loss for classes and neg_mean_squared_error for numbers.",
+        "The score to maximise. None is neg_log_loss for classification and neg_mean_squared_error for "
+        "regression.",
     )
-    random_state: RandomState = parameter(None, RANDOM_STATE, "Draws the first centers of the clusters.")
+    random_state: RandomState = parameter(
+        None, RANDOM_STATE, "The seed of the initial centers of the clusters."
+    )
 
     def region(self, X: TableLike | None) -> np.ndarray:
         """Return the region of each row.
@@ -133,7 +138,7 @@ class RegionRule(Rule):
     def _check_kind(self, n_members: int, n_outputs: int, is_weighted: bool) -> None:
         if learnt_by(self.scoring, n_outputs).losses is None:
             raise ValueError(
-                f"scoring={self.scoring!r} does not judge row by row. Use one of {', '.join(OF_ROWS)}."
+                f"scoring={self.scoring!r} is not based on losses of rows. Use one of {', '.join(OF_ROWS)}."
             )
 
     def _learn(self, honest: HonestVotes) -> None:
@@ -141,7 +146,7 @@ class RegionRule(Rule):
         losses_of = metric.learnt_losses
         assert losses_of is not None
         X = as_matrix(honest.X)
-        # Sorted, so that the first centers do not depend on the order of the rows.
+        # Rows are sorted, so that the initial centers do not depend on their order.
         rows = np.lexsort(X.T[::-1])
         rows = rows[honest.weights[rows] > 0]
         X = X[rows]
@@ -179,27 +184,27 @@ class RegionRule(Rule):
         self.columns_, self.thresholds_ = np.empty(0, dtype=np.int64), np.empty(0)
         self.children_ = np.empty((0, 2), dtype=np.int64)
         if self.partition == "tree":
-            # Rows that are hard for all members do not show which member is best.
+            # Only differences between members matter, so the mean loss of each row is subtracted.
             usual = (losses * own).sum(axis=1, keepdims=True) / own.sum(axis=1, keepdims=True).clip(1)
             relative = (losses - usual) * own
             tree = DecisionTreeRegressor(
                 max_leaf_nodes=self.n_regions, min_samples_leaf=self.min_rows, random_state=self.random_state
             )
-            # Repeated, because the tree counts the rows of a leaf.
+            # Rows are repeated, because the tree counts the rows of its leaves.
             each = np.repeat(np.arange(len(points)), repeats)
             found = RegionTree.of(tree.fit(points[each], relative[each], (weights / repeats)[each]))
             self.columns_, self.thresholds_, self.children_ = found.columns, found.thresholds, found.children
             return
         n_clusters = min(self.n_regions, len(np.unique(points, axis=0)))
         clusters = KMeans(n_clusters, n_init=3, random_state=self.random_state)
-        # Several threads would add up in the order in which they finish.
+        # With several threads, the order of additions would not be deterministic.
         with threadpool_limits(1), warnings.catch_warnings():
-            # Points that differ too little make fewer regions, as documented.
+            # Fewer distinct points than regions are allowed, because n_regions is a maximum.
             warnings.filterwarnings("ignore", "Number of distinct clusters", ConvergenceWarning)
             self.centroids_ = clusters.fit(points, sample_weight=weights).cluster_centers_
 
     def _check_learnt(self) -> None:
-        """Raise unless what a file holds fits together."""
+        """Raise if the attributes from a file do not fit together."""
         is_tree = self.partition == "tree"
         n_regions = self._tree().n_regions if is_tree else len(self.centroids_)
         is_sound = len(self.center_) > 0 and n_regions == len(self.members_) > 0
@@ -219,12 +224,12 @@ class RegionRule(Rule):
 
 
 def mean_losses(total: np.ndarray, size: np.ndarray) -> np.ndarray:
-    """Divide losses by the weight of their rows; NaN where there are none."""
+    """Divide losses by the weight of their rows. Return NaN where there are no rows."""
     return np.divide(total, size, out=np.full_like(total, np.nan), where=size > 0)
 
 
 def lowest_of(losses: np.ndarray) -> int:
-    """Return the first member of the lowest loss, among those that have rows."""
+    """Return the first member with the lowest loss. NaN is not a loss."""
     return int(np.where(np.isnan(losses), np.inf, losses).argmin())
 
 
@@ -232,8 +237,9 @@ def lowest_of(losses: np.ndarray) -> int:
 class RegionTree:
     """A shallow tree whose leaves are regions, as plain arrays.
 
-    Node 0 is the root. A node with children sends a row to the first if its column is at most the threshold,
-    and to the second if not. The other nodes are leaves. Regions are the leaves in the order of their nodes.
+    Node 0 is the root. In a node with children, a row goes to the first child if its column is at most the
+    threshold, and else to the second. The other nodes are leaves. Regions are the leaves in the order of
+    their nodes.
 
     Parameters
     ----------
@@ -242,7 +248,7 @@ class RegionTree:
     thresholds : ndarray of shape (n_nodes,)
         0 for leaves.
     children : ndarray of int64 of shape (n_nodes, 2)
-        0 for leaves: no node has the root as a child.
+        0 for leaves. The root is never a child.
     """
 
     columns: np.ndarray
@@ -251,7 +257,7 @@ class RegionTree:
 
     @classmethod
     def of(cls, tree: DecisionTreeRegressor) -> RegionTree:
-        """Take the nodes of a tree of scikit-learn."""
+        """Copy the nodes of a tree of scikit-learn."""
         nodes = tree.tree_
         is_leaf = nodes.children_left < 0
         children = np.column_stack([nodes.children_left, nodes.children_right])
@@ -267,7 +273,7 @@ class RegionTree:
         return int((self.children[:, 0] == 0).sum())
 
     def is_sound(self, n_columns: int) -> bool:
-        """Return whether every way down ends in a leaf, and all columns are there."""
+        """Return whether every path ends in a leaf, and all columns exist."""
         is_leaf = self.children[:, 0] == 0
         onward = self.children > np.arange(len(self.children))[:, None]
         is_within = self.children < len(self.children)
@@ -289,7 +295,7 @@ class RegionTree:
         regions = np.cumsum(is_leaf) - 1
         nodes = np.zeros(len(points), dtype=np.int64)
         rows = np.arange(len(points))
-        # In the precision in which scikit-learn has found the thresholds.
+        # scikit-learn computes thresholds in float32, so rows are compared in this precision.
         values = points.astype(np.float32)
         while not is_leaf[nodes].all():
             goes_second = values[rows, self.columns[nodes]] > self.thresholds[nodes]

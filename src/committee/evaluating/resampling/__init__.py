@@ -1,1 +1,1 @@
-"""Draw rows again to estimate errors, variances and confidence intervals."""
+"""Resample rows to estimate errors, variances and confidence intervals."""

@@ -1,8 +1,8 @@
-"""Fit an estimator on bags, which are rows drawn with replacement, and judge the votes of every fit.
+"""Fit an estimator on bootstrap samples (bags), and apply a function to the votes of each fit.
 
-In: an estimator, a table, and the number of bags. Out: what a judge makes of the votes of every fit, and
-which rows each bag has. Fit number 0 is on all rows; the bags follow. Bags are drawn as in bagging, so the
-order of the rows changes none.
+In: an estimator, a table, the number of bags and a function of votes. Out: the results of the function, and
+the rows of each bag. Fit 0 uses all rows; the fits on bags follow. Bags are drawn as in bagging, so they do
+not depend on the order of the rows.
 """
 
 from __future__ import annotations
@@ -38,23 +38,21 @@ from committee.task import (
     codes_in,
 )
 
-# From the number of a fit and its votes to what is kept of them.
-Judge = Callable[[int, np.ndarray], np.ndarray]
+# Maps the number of a fit and its votes to the array to keep.
+OfVotes = Callable[[int, np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
 class Bagged:
-    """An estimator to be fitted on bags.
+    """An estimator to fit on bags, and its training set.
 
     Parameters
     ----------
     estimator : estimator
     training : TrainingSet
     weights : ndarray of float64 of shape (n_rows,)
-        What each row weighs.
     repeats : ndarray of int64 of shape (n_rows,)
-        How often each row stands in the table, as small whole weights say; with others, once if it weighs
-        something.
+        The repetitions of each row: its weight if weights are small integers, else 1, or 0 for weight 0.
     bags : Bags
     seed : int
     n_bags : int
@@ -78,7 +76,7 @@ class Bagged:
         sample_weight: ArrayLike | None,
         random_state: RandomState,
     ) -> Bagged:
-        """Check an estimator and what it learns from.
+        """Check an estimator and its training data, and prepare the bags.
 
         Examples
         --------
@@ -97,12 +95,12 @@ class Bagged:
                 f"y must have at least two classes. Got {np.unique(training_set.answers).tolist()}."
             )
         weights = np.ones(training_set.n_rows) if training_set.weights is None else training_set.weights
-        asked = clone(estimator)
-        request(asked, "sample_weight")
-        if not are_repetitions(weights) and not reaches(asked, "sample_weight"):
+        requesting = clone(estimator)
+        request(requesting, "sample_weight")
+        if not are_repetitions(weights) and not reaches(requesting, "sample_weight"):
             raise ValueError(
-                f"{type(estimator).__name__} takes no sample_weight, and only small whole weights are rows "
-                "that many times. Pass such weights, none, or another estimator."
+                f"{type(estimator).__name__} does not accept sample_weight, and only small integer weights "
+                "can be replaced by repeated rows. Pass such weights, none, or another estimator."
             )
         repeats = (weights if are_repetitions(weights) else weights > 0).astype(np.int64)
         training = Training(read(X), training_set.task, training_set.y, repeats.astype(np.float64))
@@ -110,22 +108,22 @@ class Bagged:
         return cls(estimator, training_set, weights, repeats, bags, seed_of(random_state), int(n_bags))
 
     def rows(self, number: int) -> np.ndarray:
-        """The rows of a fit, some of them several times."""
+        """Return the training rows of a fit, each as often as it was drawn."""
         counts = self.repeats if number == 0 else self.bags.draw(self.seed, number)
         return np.repeat(np.arange(len(counts)), counts)
 
     def is_outside(self) -> np.ndarray:
-        """Whether each bag is without each row, of shape (n_bags, n_rows)."""
+        """Return whether each row is outside of each bag, of shape (n_bags, n_rows)."""
         return np.array([self.is_outside_of(number + 1) for number in range(self.n_bags)])
 
     def is_outside_of(self, number: int) -> np.ndarray:
-        """Whether a bag is without each row, of shape (n_rows,)."""
+        """Return whether each row is outside of a bag, of shape (n_rows,)."""
         is_outside = np.ones(self.training.n_rows, dtype=bool)
         is_outside[self.rows(number)] = False
         return is_outside
 
     def test_rows(self, X: TableLike | None, y: ArrayLike) -> tuple[Any, np.ndarray]:
-        """Other rows to judge, as members take them, and their answers as codes of classes or numbers."""
+        """Return a test table in the form that members accept, and its y as class codes or numbers."""
         source = open_source(X)
         if isinstance(self.training.task, Regression):
             _, answers = Regression.of(y)
@@ -139,13 +137,13 @@ class Bagged:
         return in_order(source, self.training.schema).native, answers
 
     def called(self, number: int) -> str:
-        """What errors call the model of a fit."""
+        """Return the name of a fit's model for error messages."""
         return f"{type(self.estimator).__name__}, on {f'bag {number}' if number else 'all rows'},"
 
     def fitted(self, number: int) -> Any:
-        """The model of a fit. On a bag of one class it is a constant."""
+        """Fit and return a model. On a bag with a single class, it predicts this class."""
         training, rows = self.training, self.rows(number)
-        # Weights that are repetitions are in the rows already.
+        # If weights are repetitions, `rows` already repeats the rows.
         has_none = training.weights is None or are_repetitions(training.weights)
         weights = None if has_none else self.weights[rows]
         own = seeded(self.estimator, np.random.default_rng([self.seed, number, 1]))
@@ -153,25 +151,25 @@ class Bagged:
         with naming(self.called(number), "be fitted"):
             return fit_member(own, table, answers, weights, are_classes=training.are_classes)
 
-    def judged(
-        self, judge: Judge, X: TableLike | None = None, *, first: int = 0, **where: Unpack[Where]
+    def map_fits(
+        self, function: OfVotes, X: TableLike | None = None, *, first: int = 0, **where: Unpack[Where]
     ) -> list[np.ndarray]:
-        """Judge the votes of every fit, in order.
+        """Apply a function to the votes of each fit, in order.
 
         Parameters
         ----------
-        judge : callable
-            From the number of a fit and its votes, of shape (n_rows, n_outputs), to what is kept.
+        function : callable
+            Called with the number of a fit and its votes, of shape (n_rows, n_outputs). Returns an array.
         X : table, default=None
-            The rows to vote on; None is the rows of the training set.
+            The rows to vote on. None means the rows of the training set.
         first : int, default=0
-            The number of the first fit: 0 is that on all rows, 1 that on the first bag.
+            The number of the first fit: 0 for the fit on all rows, 1 for the first bag.
         **where : dict
-            `by`, `runner`, `n_jobs` and `verbose`, as for `in_tasks`.
+            `by`, `runner`, `n_jobs` and `verbose`; see `in_tasks`.
         """
         table = self.training.X if X is None else X
         n_fits = self.n_bags + 1 - first
-        return in_tasks(fit_and_judge, (self, judge, table, first), n_fits, step=1, what="bags", **where)
+        return in_tasks(map_some_fits, (self, function, table, first), n_fits, step=1, what="bags", **where)
 
     def votes(self, number: int, X: TableLike) -> np.ndarray:
         """Return the votes of a fit on rows, of shape (n_rows, n_outputs). The model is not kept."""
@@ -180,7 +178,7 @@ class Bagged:
             return votes_of(model, X, self.training.task)
 
 
-def fit_and_judge(shared: tuple[Bagged, Judge, TableLike, int], begin: int, end: int) -> list[np.ndarray]:
-    """Fit on some bags, and judge their votes."""
-    bagged, judge, X, first = shared
-    return [judge(number, bagged.votes(number, X)) for number in range(first + begin, first + end)]
+def map_some_fits(shared: tuple[Bagged, OfVotes, TableLike, int], begin: int, end: int) -> list[np.ndarray]:
+    """Fit on some bags, and apply the function to their votes."""
+    bagged, function, X, first = shared
+    return [function(number, bagged.votes(number, X)) for number in range(first + begin, first + end)]

@@ -1,4 +1,4 @@
-"""Split the error of an estimator into bias and variance, by fits on rows drawn again (Domingos, James)."""
+"""Decompose the error of an estimator into bias and variance, by fits on bootstrap samples."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ OF_PROBABILITIES = ("brier", "log_loss")
 
 @dataclass(frozen=True)
 class BiasVariance:
-    """The mean error of fits on drawn rows, in parts: error = bias + net variance.
+    """The mean error of fits on bootstrap samples and its parts: error = bias + net variance.
 
     Parameters
     ----------
     loss : str
-        Its name.
+        The name of the loss.
     error : float
         The mean loss of the fits.
     bias : float
-        The loss of the main answer, around which the fits vary. Noise is in it.
+        The loss of the main prediction, including noise.
     variance : float
-        The mean loss of the main answer, if what the fits say is right.
+        The mean loss of the main prediction, if the predictions of the fits are taken as the true values.
     unbiased_variance : float
-        What variance adds to the error, on rows where it does. For "error", that is all variance on rows
-        where the main answer is right.
+        The increase of the error by variance, on rows where variance increases it. For "error", this is the
+        whole variance on rows where the main prediction is right.
     biased_variance : float
-        What variance takes from the error, on rows where it does. For "error", how often fits name the right
-        class where the main answer is wrong. With two classes that is all variance there. 0 for squared
-        errors and the log loss, where all variance hurts.
+        The decrease of the error by variance, on rows where variance decreases it. For "error", this is the
+        share of right predictions on rows where the main prediction is wrong; with two classes, it is the
+        whole variance on these rows. 0 for squared errors and log loss, which variance only increases.
     n_bags : int
     """
 
@@ -55,7 +55,7 @@ class BiasVariance:
 
     @property
     def net_variance(self) -> float:
-        """What variance adds to the error: James' variance effect."""
+        """The change of the error by variance (James' variance effect)."""
         return self.unbiased_variance - self.biased_variance
 
 
@@ -75,40 +75,44 @@ def bias_variance(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> BiasVariance:
-    """Split the error of an estimator into bias and variance.
+    """Decompose the error of an estimator into bias and variance.
 
-    The estimator is fitted on rows drawn with replacement. The main answer to a row is what loses least, on
-    average, if what the fits say is right: the class that most of them name, the first of equal ones; for
-    squared errors the mean of their numbers or probabilities; for the log loss the geometric mean of their
-    probabilities. Its loss is the bias, and what the fits lose more than it is the net variance; so
-    error = bias + net variance by any loss (James 2003).
+    The estimator is fitted on bootstrap samples. The main prediction for a row has the smallest mean loss if
+    the predictions of the fits are taken as the true values: for "error", the class that most fits predict
+    (the first, if tied); for squared errors, the mean of the predicted numbers or probabilities; for log
+    loss, the geometric mean of the probabilities. The bias is the loss of the main prediction. The net
+    variance is the mean loss of the fits minus the bias. So error = bias + net variance for any loss (James
+    2003).
 
-    For squared errors and the log loss the net variance is the variance. For the error of classes it is c
-    times that, with c = 1 on rows where the main answer is right, and minus the probability that an answer
-    other than the main one is right where it is not; -1 with two classes (Domingos 2000).
+    For squared errors and log loss, the net variance equals the variance. For "error", it is c times the
+    variance. On rows where the main prediction is right, c = 1. On other rows, -c is the probability that a
+    prediction is right, given that it differs from the main prediction; with two classes, c = -1 (Domingos
+    2000).
 
     Parameters
     ----------
     estimator : classifier or regressor
-        Any. It is cloned; every `random_state` in it that is None is drawn.
+        Any estimator. It is cloned, and each of its `random_state` parameters that is None gets a seed.
     X : table of shape (n_rows, n_columns)
     y : array-like of shape (n_rows,)
     X_test : table, default=None
-        The rows to judge. None: each row of X is judged by the fits that have not drawn it.
+        The rows on which the loss is computed. None means the rows of X, each with the fits whose bag does
+        not contain it.
     y_test : array-like, default=None
     B : int, default=200
-        How often rows are drawn.
+        The number of bootstrap samples.
     loss : {"error", "brier", "log_loss", "squared_error"}, default=None
-        For classes "error", "brier", the sum over the classes of squared distances of probabilities, or
-        "log_loss"; for numbers "squared_error". None is "error" or "squared_error".
+        For classes, "error", "brier" (the sum of squared differences of probabilities over the classes) or
+        "log_loss". For numbers, "squared_error". None means "error" for classes.
     sample_weight : array-like of shape (n_rows,), default=None
-        Of the rows of X. Small whole weights are rows that many times; others go along with their row.
+        The weights of the rows of X. Small integer weights count as repetitions of rows. Other weights are
+        resampled together with their rows.
 
     Returns
     -------
     BiasVariance
-        With `error`, `bias`, `variance`, `unbiased_variance`, `biased_variance` and `net_variance`. Noise
-        cannot be told from bias by one answer to each row, and is part of it.
+        With `error`, `bias`, `variance`, `unbiased_variance`, `biased_variance` and `net_variance`. The bias
+        includes the noise, because with one true value for each row they cannot be separated.
 
     References
     ----------
@@ -118,7 +122,7 @@ def bias_variance(
 
     Examples
     --------
-    A stump is biased, and a full tree varies:
+    A stump has a high bias, and a full tree has a high variance relative to its bias:
 
     >>> from committee import DecisionTreeRegressor
     >>> rng = np.random.default_rng(0)
@@ -131,14 +135,14 @@ def bias_variance(
     0.0005 = 0.0001 + 0.0004
     """
     if (X_test is None) != (y_test is None):
-        raise ValueError("X_test and y_test go together. Pass both, or none.")
+        raise ValueError("X_test and y_test must be passed together. Pass both, or none.")
     bagged = Bagged.of(estimator, X, y, B, sample_weight, random_state)
     training = bagged.training
     name = named_loss(loss, estimator, are_classes=training.are_classes)
     table, answers = (None, training.y) if y_test is None else bagged.test_rows(X_test, y_test)
     where: Where = {"by": type(estimator).__name__, "runner": runner, "n_jobs": n_jobs, "verbose": verbose}
     keeps_votes = not training.are_classes or name in OF_PROBABILITIES
-    decided = np.array(bagged.judged(as_voted if keeps_votes else decided_class, table, first=1, **where))
+    decided = np.array(bagged.map_fits(as_voted if keeps_votes else decided_class, table, first=1, **where))
     counts, weights = np.ones(decided.shape[:2]), np.ones(len(answers))
     if X_test is None:
         counts, weights = bagged.is_outside().astype(np.float64), bagged.weights
@@ -156,7 +160,7 @@ def bias_variance(
 
 
 def named_loss(loss: object, estimator: object, *, are_classes: bool) -> str:
-    """Return the name of the loss, after checking that the task and the estimator have it.
+    """Return the name of the loss. Raise unless the task and the estimator support it.
 
     Examples
     --------
@@ -175,34 +179,34 @@ def named_loss(loss: object, estimator: object, *, are_classes: bool) -> str:
 
 
 def decided_class(number: int, votes: np.ndarray) -> np.ndarray:
-    """Return the class of the highest vote, the first of equal ones."""
+    """Return the class with the highest vote, the first if tied."""
     classes: np.ndarray = votes.argmax(axis=1)
     return classes
 
 
 def as_voted(number: int, votes: np.ndarray) -> np.ndarray:
-    """Return the number of each row, or its probabilities."""
+    """Return the predicted number of each row, or its class probabilities."""
     return votes[:, 0] if votes.shape[1] == 1 else votes
 
 
 def class_parts(decided: np.ndarray, counts: np.ndarray, y: np.ndarray) -> list[np.ndarray]:
-    """Split the errors of classes; the main answer is the class that most fits name.
+    """Decompose the errors of classes. The main prediction is the class that most fits predict.
 
     Parameters
     ----------
     decided : ndarray of int of shape (n_bags, n_rows)
     counts : ndarray of float64 of shape (n_bags, n_rows)
-        1 where a decision counts, and else 0.
+        1 if a decision counts, else 0.
     y : ndarray of int of shape (n_rows,)
 
     Returns
     -------
     list of five ndarray of shape (n_rows,)
-        The loss, its bias, the variance, what variance adds to the loss, and what it takes away.
+        The error, the bias, the variance, and the increase and the decrease of the error by variance.
 
     Examples
     --------
-    Of three fits two are wrong about the first row, and one about the second:
+    Two of three fits are wrong about the first row, and one about the second:
 
     >>> error, bias, variance, unbiased, biased = class_parts(
     ...     np.array([[1, 0], [1, 0], [0, 1]]), np.ones((3, 2)), np.array([0, 0])
@@ -211,18 +215,18 @@ def class_parts(decided: np.ndarray, counts: np.ndarray, y: np.ndarray) -> list[
     (array([0.67, 0.33]), array([1., 0.]), array([0.33, 0.33]), array([0.  , 0.33]), array([0.33, 0.  ]))
     """
     n_classes = max(decided.max(), y.max()) + 1
-    # How often each class is named: whole numbers, so that equal losses are equal.
-    named = np.stack([(counts * (decided == code)).sum(axis=0) for code in range(n_classes)])
+    # The number of fits that predict each class. Integers keep equal losses exactly equal.
+    n_predicted = np.stack([(counts * (decided == code)).sum(axis=0) for code in range(n_classes)])
     n_fits, rows = counts.sum(axis=0), np.arange(len(y))
-    main = named.argmax(axis=0)
-    error, variance = (1 - named[answer, rows] / n_fits for answer in (y, main))
+    main = n_predicted.argmax(axis=0)
+    error, variance = (1 - n_predicted[answer, rows] / n_fits for answer in (y, main))
     bias = (main != y).astype(np.float64)
-    # Variance helps where the main answer is wrong (James 2003).
+    # Variance decreases the error on rows where the main prediction is wrong (James 2003).
     return [error, bias, variance, np.maximum(error - bias, 0.0), np.maximum(bias - error, 0.0)]
 
 
 def square_parts(decided: np.ndarray, counts: np.ndarray, y: np.ndarray) -> list[np.ndarray]:
-    """Split squared errors; the main answer is the mean, and all variance hurts.
+    """Decompose squared errors. The main prediction is the mean, and variance only increases the error.
 
     Parameters
     ----------
@@ -245,10 +249,10 @@ def square_parts(decided: np.ndarray, counts: np.ndarray, y: np.ndarray) -> list
 
 
 def likelihood_parts(decided: np.ndarray, counts: np.ndarray, y: np.ndarray) -> list[np.ndarray]:
-    """Split the log loss; the main answer is the geometric mean, scaled to sum to one.
+    """Decompose log loss. The main prediction is the geometric mean, rescaled to sum to one.
 
-    The variance, the mean Kullback-Leibler divergence of the fits from it, is the logarithm of that scale,
-    and adds to the loss whatever the answer (Heskes 1998).
+    The variance is the mean Kullback-Leibler divergence of the fits from the main prediction. It equals the
+    logarithm of the scale, so it does not depend on y and only increases the loss (Heskes 1998).
 
     Parameters
     ----------

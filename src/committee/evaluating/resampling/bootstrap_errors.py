@@ -1,4 +1,4 @@
-"""What the error of an estimator on new rows will be, by the bootstrap: plain, out of bag, .632 and .632+."""
+"""Estimate the error of an estimator on new rows by the bootstrap: plain, out-of-bag, .632 and .632+."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from committee.documentation import with_parameters
 from committee.evaluating.resampling.bag_fits import Bagged
 from committee.evaluating.resampling.confidence_intervals import RUNS, Draws, Interval, Where, interval_of
-from committee.members.member_votes import check_judged
+from committee.members.member_votes import check_scored_by
 from committee.metrics.curves import Weighed
 from committee.metrics.metric_table import CLASSES, ERRORS, NUMBERS, Metric
 from committee.metrics.row_losses import NoValueError
@@ -21,9 +21,10 @@ from committee.running import Runner
 from committee.table.input_types import ArrayLike, RandomState, TableLike
 
 KINDS = ("plain", "out_of_bag", ".632", ".632+")
-# With at most so many different answers, the no-information rate of a mean over rows is that of all pairs.
+# The no-information rate is exact if y has at most this many distinct values and the metric is a mean over
+# rows.
 MOST_ANSWERS = 1000
-# Else it is the mean over so many drawings of the answers.
+# Otherwise it is the mean over this many random draws of y.
 N_SHUFFLES = 100
 
 
@@ -34,23 +35,25 @@ class BootstrapError:
     Parameters
     ----------
     value : float
-        The estimate that was asked for.
+        The requested estimate.
     kind : {"plain", "out_of_bag", ".632", ".632+"}
+        The kind of `value`.
     scoring : str
-        "error" or "mean squared error", or the metric that was asked for. A metric gives scores, of which
-        more is better: then what is said here to be too low is too high, and the other way round.
+        "error" or "mean squared error", or the requested metric. For a metric, all estimates are scores, and
+        higher is better, so the biases described below have the opposite sign.
     plain : float
-        The mean error of all bags on all rows: too low, because most rows were learnt from.
+        The mean error of all bags on all rows. It is too low, because most rows are training rows.
     out_of_bag : float
-        The error on rows by the bags that do not have them: too high, because a bag has fewer different rows.
+        The mean error on rows of the bags that do not contain them. It is too high, because a bag contains
+        fewer distinct rows than the table.
     apparent : float
-        The error of a fit on all rows, on these rows.
+        The training error of a fit on all rows.
     no_information : float
-        The error if answers did not depend on rows.
+        The error if y did not depend on X.
     point_632 : float
         .368 apparent + .632 out_of_bag.
     point_632_plus : float
-        The same with a larger part of out_of_bag the more the estimator overfits.
+        Like `point_632`, with more weight on `out_of_bag` if the estimator overfits.
     n_bags : int
     """
 
@@ -77,21 +80,22 @@ class BootstrapError:
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> Interval:
-        """How sure the estimate is, by drawing again the rows that it is a mean over.
+        """Compute a confidence interval of the estimate by resampling the scored rows.
 
-        The fits stay as they are, so what they would differ on other tables is not in it; nor is what the
-        no-information rate would differ. A metric that is not a mean over rows, as "roc_auc", is taken of
-        every bag for every drawing: with 200 bags of 300 rows, 1000 drawings take one thread some ten seconds
-        by "roc_auc", and nine minutes by a metric that only scikit-learn computes.
+        The models are not fitted again, and the no-information rate stays the same. So the interval does not
+        include the variance of the fits and of this rate. A metric that is not a mean over rows, such as
+        "roc_auc", is computed for each bag and bootstrap sample. With 200 bags of 300 rows and 1000 samples,
+        this takes about ten seconds for "roc_auc" in one thread, and nine minutes for a metric that only
+        scikit-learn computes.
 
         Parameters
         ----------
         kind : {"percentile", "bca"}, default="percentile"
         level : float in (0, 1), default=0.95
         B : int, default=1000
+            The number of bootstrap samples.
         random_state : int, RandomState or None, default=None
-        runner, n_jobs, verbose : as for `bootstrap_error`
-            Where drawings are judged, and whether to show how many are done.
+        runner, n_jobs, verbose : see `bootstrap_error`
 
         Returns
         -------
@@ -118,39 +122,41 @@ def bootstrap_error(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> BootstrapError:
-    """Estimate what the error of an estimator will be on new rows, by fits on rows drawn with replacement.
+    """Estimate the error of an estimator on new rows, by fits on bootstrap samples.
 
-    With f[b] the fit on bag b, of B bags, and L the loss of one of N rows:
+    Let f[b] be the fit on bag b, f the fit on all rows, and L the loss of a row. For each kind:
 
     - "plain" is the mean of L(y[i], f[b](x[i])) over all bags and rows.
-    - "out_of_bag" is the mean over the rows of the mean over the bags that do not have the row.
-    - ".632" is .368 times the apparent error, of a fit on all rows, plus .632 times the one out of bag.
-    - ".632+" is (1 - w) apparent + w out_of_bag, with w = .632 / (1 - .368 R) and R the share of overfitting,
-      (out_of_bag - apparent) / (no_information - apparent). The no-information rate is the mean of
-      L(y[i], f(x[j])) over all i and j. An error out of bag that is above it counts as equal to it in R and
-      in what ".632+" adds to ".632"; and R is 0 if either of the two is not above the apparent error.
+    - "out_of_bag" averages, for each row, over the bags that do not contain the row, and then over the rows.
+    - ".632" is .368 apparent + .632 out_of_bag, where apparent is the error of f on its training rows.
+    - ".632+" is (1 - w) apparent + w out_of_bag, with w = .632 / (1 - .368 R). R is the relative overfitting
+      rate (out_of_bag - apparent) / (no_information - apparent). The no-information rate is the mean of
+      L(y[i], f(x[j])) over all i and j. In R, and in the difference between ".632+" and ".632", the
+      out-of-bag error is limited to the no-information rate. R is 0 if either of them is not above the
+      apparent error.
 
-    A metric that is no mean over rows, as "roc_auc", is taken of each bag and averaged over the bags. Its
-    no-information rate is the mean over 100 drawings of the answers, as is that of more than 1000 different
-    numbers.
+    A metric that is not a mean over rows, such as "roc_auc", is computed for each bag and averaged over the
+    bags. For such metrics, and if y has more than 1000 distinct numbers, the no-information rate is the mean
+    over 100 random draws of y.
 
     Parameters
     ----------
     estimator : classifier or regressor
-        Any. It is cloned; every `random_state` in it that is None is drawn.
+        Any estimator. It is cloned, and each of its `random_state` parameters that is None gets a seed.
     X : table of shape (n_rows, n_columns)
     y : array-like of shape (n_rows,)
     B : int, default=200
-        The number of bags: each has as many rows as the table, drawn with replacement, whatever their order.
+        The number of bags. Each contains as many rows as the table, drawn with replacement. Bags do not
+        depend on the order of the rows.
     kind : {".632+", ".632", "out_of_bag", "plain"}, default=".632+"
-        Which of the estimates is `value`; the result has them all.
+        The estimate that is returned as `value`. The result contains all of them.
     scoring : str, scorer or callable, default=None
-        What judges decisions, as for `score`; more is better. None is the error, or the mean squared error,
-        of which less is better.
+        See `score`; higher is better. None means the error for classes and the mean squared error for
+        numbers, for which lower is better.
     sample_weight : array-like of shape (n_rows,), default=None
-        Small whole weights are rows that many times; others go along with their row into the fits and the
-        means. A row is out of a bag if none of its repetitions is in it: were they rows of their own, each
-        would be judged by bags that have learnt from the others. None gives every row the weight 1.
+        Small integer weights count as repetitions of rows. Other weights are used in the fits and the means.
+        A row is out of bag only if the bag contains none of its repetitions, because otherwise the bag has
+        been trained on the row. None gives every row the weight 1.
 
     Returns
     -------
@@ -175,18 +181,18 @@ def bootstrap_error(
         raise ValueError(f'kind must be "plain", "out_of_bag", ".632" or ".632+". Got {kind!r}.')
     bagged = Bagged.of(estimator, X, y, B, sample_weight, random_state)
     where: Where = {"by": type(estimator).__name__, "runner": runner, "n_jobs": n_jobs, "verbose": verbose}
-    judge = metric_for(scoring, bagged)
-    estimates = Estimates.of(judge, bagged, **where)
+    metric = metric_for(scoring, bagged)
+    estimates = Estimates.of(metric, bagged, **where)
     errors = {
         each: estimates.means.error(each, bagged.weights) for each in ("plain", "out_of_bag", "apparent")
     }
     values = {each: estimates.combined(each, errors) for each in KINDS}
     if np.isnan(values[kind]):
-        raise no_value(kind, judge.name, values[".632"])
+        raise no_value(kind, metric.name, values[".632"])
     return BootstrapError(
         values[kind],
         kind,
-        judge.name,
+        metric.name,
         **errors,
         no_information=estimates.no_information,
         point_632=values[".632"],
@@ -197,13 +203,13 @@ def bootstrap_error(
 
 
 def metric_for(scoring: object, bagged: Bagged) -> Metric:
-    """Return the metric, if it can judge what an estimator will decide."""
+    """Return the metric. Raise if it cannot score the decisions of the estimator."""
     task, y = bagged.training.task, bagged.training.y
     if scoring is None:
         return ERRORS[CLASSES if bagged.training.are_classes else NUMBERS]
     wanted = metric_of(scoring, task.n_outputs, task.classes)
     check_has_value(wanted, y, task.n_outputs, bagged.weights)
-    check_judged(bagged.estimator, wanted)
+    check_scored_by(bagged.estimator, wanted)
     return wanted
 
 
@@ -217,17 +223,16 @@ def no_value(kind: str, name: str, point_632: float) -> NoValueError:
     """
     if kind == ".632+" and not np.isnan(point_632):
         return NoValueError(
-            f"{name} has no value for answers that do not depend on rows, which .632+ needs. Ask for "
-            'kind=".632".'
+            f'{name} has no value for y that does not depend on X, which .632+ needs. Set kind=".632".'
         )
     return NoValueError(f"{name} has no value on any bag. Use more rows, or another metric.")
 
 
 @dataclass(frozen=True, eq=False)
-class Kept:
-    """What is kept of the votes of a fit: scores of rows if the metric is their mean, or else the votes.
+class RowScores:
+    """A function that replaces votes by scores of rows, if the metric is a mean over rows.
 
-    The votes of the fit on all rows are kept as they are, for the no-information rate.
+    The votes of the fit on all rows are not replaced, because the no-information rate needs them.
 
     Parameters
     ----------
@@ -239,7 +244,7 @@ class Kept:
     y: np.ndarray
 
     def __call__(self, number: int, votes: np.ndarray) -> np.ndarray:
-        """Return the scores of rows, or the votes."""
+        """Return the scores of the rows, or the votes."""
         if number == 0 or not self.metric.is_mean_over_rows:
             return votes
         return self.metric.row_scores(self.y, votes)
@@ -247,14 +252,14 @@ class Kept:
 
 @dataclass(frozen=True, eq=False)
 class RowMeans:
-    """The scores of which a metric is the mean over rows.
+    """The scores of rows, for a metric that is a mean over rows.
 
     Parameters
     ----------
     of_rows : mapping of str to ndarray of shape (n_rows,)
-        The scores by their kind: "apparent", "plain" and "out_of_bag".
+        The scores by kind: "apparent", "plain" and "out_of_bag".
     is_known : ndarray of float64 of shape (n_rows,)
-        1 where some bag is without the row, and else 0.
+        1 if at least one bag does not contain the row, else 0.
     """
 
     of_rows: Mapping[str, np.ndarray]
@@ -262,7 +267,7 @@ class RowMeans:
 
     @classmethod
     def of(cls, metric: Metric, found: list[np.ndarray], bagged: Bagged) -> RowMeans:
-        """Average over the bags."""
+        """Average the scores of each row over the bags."""
         losses, is_outside = np.array(found[1:]), bagged.is_outside()
         n_outside = is_outside.sum(axis=0)
         if not n_outside[bagged.weights > 0].any():
@@ -275,7 +280,7 @@ class RowMeans:
         return cls(of_rows, (n_outside > 0).astype(np.float64))
 
     def error(self, kind: str, weights: np.ndarray) -> float:
-        """Return an error of one kind under some weights of the rows."""
+        """Return the error of one kind for given row weights."""
         if kind == "out_of_bag":
             weights = weights * self.is_known
         return float(self.of_rows[kind] @ weights / weights.sum()) if weights.any() else float("nan")
@@ -283,14 +288,14 @@ class RowMeans:
 
 @dataclass(frozen=True, eq=False)
 class BagMeans:
-    """The same for a metric that is not a mean over rows: it is computed for each bag.
+    """The votes of all fits, for a metric that is not a mean over rows and is computed for each bag.
 
     Parameters
     ----------
     metric : Metric
     y : ndarray of shape (n_rows,)
     votes : list of ndarray of shape (n_rows, n_outputs)
-        Those of the fit on all rows first.
+        The votes of the fit on all rows, followed by those of the bags.
     is_outside : ndarray of bool of shape (n_bags, n_rows)
     """
 
@@ -301,11 +306,11 @@ class BagMeans:
 
     @classmethod
     def of(cls, metric: Metric, found: list[np.ndarray], bagged: Bagged) -> BagMeans:
-        """Keep the votes."""
+        """Store the votes."""
         return cls(metric, bagged.training.y, found, bagged.is_outside())
 
     def error(self, kind: str, weights: np.ndarray) -> float:
-        """Return an error as `RowMeans` does. Of the bags it is the mean over those that have a value."""
+        """Return the error of one kind: the mean over the bags on which the metric has a value."""
         on_all, *of_bags = self._prepared
         if kind == "apparent":
             return on_all(weights)
@@ -323,7 +328,7 @@ class BagMeans:
 
 @dataclass(frozen=True, eq=False)
 class Estimates:
-    """The estimates of each kind from decisions, under any weights of the rows.
+    """The estimates of each kind, for any row weights.
 
     Parameters
     ----------
@@ -331,7 +336,6 @@ class Estimates:
     no_information : float
     more_is_better : bool
     weights : ndarray of shape (n_rows,)
-        What each row weighs.
     """
 
     means: RowMeans | BagMeans
@@ -341,19 +345,19 @@ class Estimates:
 
     @classmethod
     def of(cls, metric: Metric, bagged: Bagged, **where: Unpack[Where]) -> Estimates:
-        """Fit on the bags, and judge what is decided."""
-        found = bagged.judged(Kept(metric, bagged.training.y), **where)
+        """Fit on the bags, and score the votes."""
+        found = bagged.map_fits(RowScores(metric, bagged.training.y), **where)
         means = (RowMeans if metric.is_mean_over_rows else BagMeans).of(metric, found, bagged)
         no_information = no_information_rate(metric, found[0], bagged)
         return cls(means, no_information, metric.more_is_better, bagged.weights)
 
     def value(self, kind: str, weights: np.ndarray) -> float:
-        """Return one of the estimates under some weights of the rows, from the errors that it is made of."""
+        """Return an estimate for given row weights, and compute only the errors that it needs."""
         needed = (kind,) if kind in ("plain", "out_of_bag") else ("apparent", "out_of_bag")
         return self.combined(kind, {each: self.means.error(each, weights) for each in needed})
 
     def combined(self, kind: str, errors: Mapping[str, float]) -> float:
-        """Return one of the estimates from the errors by their kinds."""
+        """Return an estimate, computed from the errors by kind."""
         if kind in errors:
             return errors[kind]
         apparent, out_of_bag = errors["apparent"], errors["out_of_bag"]
@@ -363,13 +367,13 @@ class Estimates:
 
 
 def mean_known(values: list[float]) -> float:
-    """The mean of what is not NaN; NaN if nothing is."""
-    told = [value for value in values if value == value]
-    return float(np.mean(told)) if told else float("nan")
+    """Return the mean of the values that are not NaN, or NaN if all are."""
+    numbers = [value for value in values if value == value]
+    return float(np.mean(numbers)) if numbers else float("nan")
 
 
 def no_information_rate(metric: Metric, votes: np.ndarray, bagged: Bagged) -> float:
-    """The error if answers did not depend on rows: all answers with all votes."""
+    """Return the error if y did not depend on X: the mean over all pairs of a vote and a value of y."""
     y, weights = bagged.training.y, bagged.weights
     shares = weights / weights.sum()
     answers, places = np.unique(y, return_inverse=True)
@@ -384,11 +388,11 @@ def no_information_rate(metric: Metric, votes: np.ndarray, bagged: Bagged) -> fl
 def point_632_plus(
     apparent: float, out_of_bag: float, no_information: float, *, more_is_better: bool
 ) -> float:
-    """The .632+ estimate (Efron and Tibshirani 1997, equations 31 and 32).
+    """Compute the .632+ estimate (Efron and Tibshirani 1997, equations 31 and 32).
 
     Examples
     --------
-    An estimator that has learnt nothing and knows all answers by heart, and one that is worse than chance:
+    An estimator that memorises y and does not generalise, and one that is worse than chance:
 
     >>> point_632_plus(0.0, 0.5, 0.5, more_is_better=False)
     0.5
@@ -402,5 +406,5 @@ def point_632_plus(
     cut_off = min(high, limit)
     overfitting = (cut_off - low) / (limit - low) if cut_off > low else 0.0
     more = 0.368 * 0.632 * overfitting / (1 - 0.368 * overfitting)
-    # Adding 0 makes no score -0.0.
+    # Adding 0 turns -0.0 into 0.0.
     return sign * (0.368 * low + 0.632 * high + (cut_off - low) * more) + 0.0

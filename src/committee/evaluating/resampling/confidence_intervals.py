@@ -1,7 +1,7 @@
-"""Draw rows again, and estimate from the draws how sure a number is: confidence intervals and variances.
+"""Estimate confidence intervals and variances by the bootstrap over rows.
 
-Every drawing has a random stream of its own, by its number, so the same seed gives the same drawings in any
-order and on any number of workers.
+Each bootstrap sample has its own random stream, derived from its number. So the same seed gives the same
+samples, in any order and with any number of workers.
 """
 
 from __future__ import annotations
@@ -28,30 +28,32 @@ from committee.table.schema import take_rows
 from committee.task import are_repetitions, to_numbers
 from committee.votes.honest_votes import n_rows_of
 
-# The number of drawings of rows in a task.
+# The number of bootstrap samples in a task.
 DRAWS_IN_A_TASK = 16
-# What functions that run tasks say of their last parameters.
+# The documentation of parameters that are shared by functions that run tasks.
 RUNS = {
     "random_state": "random_state : int, RandomState or None, default=None",
     "runner": """runner : {"serial", "threads", "processes"} or Runner, default="threads"
-    Where the work runs. It changes nothing but the time.""",
+    Where the work runs. The results do not depend on it.""",
     "n_jobs": """n_jobs : int, default=None
-    The number of fits or drawings at a time, which changes no result. None is one for each core.""",
+    The number of fits or bootstrap samples that run in parallel. The results do not depend on it. None means
+    one per core.""",
     "verbose": """verbose : int, default=0
     Whether to show the progress.""",
 }
 KINDS = ("percentile", "bca")
-# Functions of the weights of the rows, and of rows.
+# A function of row weights.
 OfWeights = Callable[[np.ndarray], Any]
+# A function of rows.
 Statistic = Callable[..., ArrayLike]
 Shared = TypeVar("Shared")
 Made = TypeVar("Made")
-# Above this many rows the acceleration of BCa is taken from groups of rows that are left out together.
+# With more rows than this, the jackknife of BCa leaves out groups of rows instead of single rows.
 MOST_LEFT_OUT = 1000
 
 
 class Where(TypedDict, total=False):
-    """Where numbered work runs, and for whom; see `in_tasks`."""
+    """Options of `in_tasks` that its callers pass on."""
 
     by: str
     runner: str | Runner
@@ -61,16 +63,16 @@ class Where(TypedDict, total=False):
 
 @dataclass(frozen=True, eq=False)
 class Interval:
-    """A number, and between which bounds it may be.
+    """An estimate with its confidence interval.
 
     Parameters
     ----------
     value : float or ndarray
-        On the rows as they are.
+        The estimate on all rows.
     low, high : float or ndarray
-        The bounds.
+        The bounds of the interval.
     level : float
-        How often such an interval is to hold the true number.
+        The probability with which the interval should contain the true value.
     kind : {"percentile", "bca"}
 
     Examples
@@ -92,8 +94,8 @@ class Interval:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Interval):
             return NotImplemented
-        ours, others = ((each.value, each.low, each.high) for each in (self, other))
-        are_equal = all(np.array_equal(*both, equal_nan=True) for both in zip(ours, others, strict=True))
+        mine, others = ((each.value, each.low, each.high) for each in (self, other))
+        are_equal = all(np.array_equal(*both, equal_nan=True) for both in zip(mine, others, strict=True))
         return are_equal and (self.level, self.kind) == (other.level, other.kind)
 
     __hash__ = None  # type: ignore[assignment]
@@ -101,15 +103,15 @@ class Interval:
 
 @dataclass(frozen=True, eq=False)
 class Draws:
-    """Rows drawn again and again, with replacement.
+    """Bootstrap samples of rows, drawn with replacement.
 
     Parameters
     ----------
     n_rows : int
     units : ndarray of int of shape (n_units,)
-        The row of each thing that is drawn: a row of weight 2 is there twice.
+        The rows to draw from. If weights are repetitions, a row of weight 2 occurs twice.
     weights : ndarray of float64 of shape (n_units,)
-        What each of them weighs.
+        The weight of each unit.
     seed : int
     """
 
@@ -120,10 +122,10 @@ class Draws:
 
     @classmethod
     def of(cls, row_weights: np.ndarray, random_state: RandomState) -> Draws:
-        """Draw as many rows as there are with a weight.
+        """Create bootstrap samples of the rows of positive weight.
 
-        Small whole weights are repetitions: a row of weight 2 is the row twice. With others a row is drawn as
-        often as any other, and takes its weight along.
+        Small integer weights are repetitions: a row of weight 2 counts as two rows. With other weights, all
+        rows are drawn with the same probability and keep their weights.
 
         Examples
         --------
@@ -139,29 +141,29 @@ class Draws:
 
     @property
     def all_weights(self) -> np.ndarray:
-        """What each row weighs."""
+        """The weight of each row."""
         return self._weigh(np.arange(len(self.units)))
 
     def rows(self, number: int) -> np.ndarray:
-        """The rows of a drawing."""
+        """Return the rows of a bootstrap sample."""
         return self.units[self._drawn(number)]
 
     def row_weights(self, number: int) -> np.ndarray:
-        """What each row weighs in a drawing."""
+        """Return the total weight of each row in a bootstrap sample."""
         return self._weigh(self._drawn(number))
 
     @property
     def n_left_out(self) -> int:
-        """How many times something can be left out: one row or, if there are many, one group of them."""
+        """The number of jackknife samples. Each is without one row or, for many rows, a group of rows."""
         return min(len(self.units), MOST_LEFT_OUT) if len(self.units) > 1 else 0
 
-    def row_weights_left(self, number: int) -> np.ndarray:
-        """What the rows weigh without some."""
+    def jackknife_weights(self, number: int) -> np.ndarray:
+        """Return the weights of the rows in a jackknife sample."""
         return self._weigh(np.flatnonzero(self._groups != number))
 
     @cached_property
     def _groups(self) -> np.ndarray:
-        # They are drawn: rows that stand together may be alike.
+        # Groups are random, because neighbouring rows may be similar.
         return np.random.default_rng([self.seed]).permutation(len(self.units)) % self.n_left_out
 
     def _drawn(self, number: int) -> np.ndarray:
@@ -175,19 +177,19 @@ class Draws:
 def interval_of(
     weighed: OfWeights, draws: Draws, *, kind: str, level: float, n_draws: int, **where: Unpack[Where]
 ) -> Interval:
-    """The interval of a function of the weights of the rows, as `on_rows_again` finds it."""
+    """Compute the confidence interval of a function of row weights."""
     check_interval(kind, level, n_draws)
-    return bounds_of(*on_rows_again(weighed, draws, kind, n_draws, **where), kind=kind, level=level)
+    return bounds_of(*resampled(weighed, draws, kind, n_draws, **where), kind=kind, level=level)
 
 
-def on_rows_again(
+def resampled(
     weighed: OfWeights, draws: Draws, kind: str, n_draws: int, **where: Unpack[Where]
 ) -> tuple[Any, np.ndarray, np.ndarray]:
-    """Evaluate a function of the weights on all rows, on rows drawn again and, for BCa, without some rows."""
+    """Evaluate a function of row weights on all rows, bootstrap samples and, for BCa, jackknife samples."""
     value = weighed(draws.all_weights)
     n_left_out = draws.n_left_out if kind == "bca" else 0
     made = in_tasks(
-        weigh_again,
+        on_samples,
         (weighed, draws, n_draws),
         n_draws + n_left_out,
         step=DRAWS_IN_A_TASK,
@@ -197,12 +199,12 @@ def on_rows_again(
     return value, np.array(made[:n_draws]), np.reshape(made[n_draws:], (n_left_out, *np.shape(value)))
 
 
-def weigh_again(shared: tuple[OfWeights, Draws, int], begin: int, end: int) -> list[np.ndarray]:
-    """Evaluate the function on each of some drawings; numbers from n_draws on leave rows out."""
+def on_samples(shared: tuple[OfWeights, Draws, int], begin: int, end: int) -> list[np.ndarray]:
+    """Evaluate the function on some samples. Numbers from n_draws on are jackknife samples."""
     weighed, draws, n_draws = shared
-    again = known(weighed)
+    function = known(weighed)
     return [
-        again(draws.row_weights(number) if number < n_draws else draws.row_weights_left(number - n_draws))
+        function(draws.row_weights(number) if number < n_draws else draws.jackknife_weights(number - n_draws))
         for number in range(begin, end)
     ]
 
@@ -210,15 +212,15 @@ def weigh_again(shared: tuple[OfWeights, Draws, int], begin: int, end: int) -> l
 def bounds_of(
     value: float | np.ndarray, drawn: np.ndarray, left_out: np.ndarray, *, kind: str, level: float
 ) -> Interval:
-    """The interval from a number and what it is on rows drawn again.
+    """Compute an interval from an estimate and its values on bootstrap and jackknife samples.
 
     Parameters
     ----------
     value : float or ndarray of some shape
     drawn : ndarray of shape (n_draws, ...)
-        NaN where it has no value; those are left out, unless they are more than half.
+        The values on bootstrap samples. NaN values are ignored, unless they are more than half.
     left_out : ndarray of shape (n_left_out, ...)
-        The number without some row or group of rows, for BCa.
+        The values on jackknife samples, for BCa.
     kind : {"percentile", "bca"}
     level : float
 
@@ -234,7 +236,7 @@ def bounds_of(
     missing = np.isnan(drawn).mean(axis=0)
     if np.isnan(value).any() or (missing > 0.5).any():
         raise NoValueError(
-            "The number has no value on these rows, or on most rows drawn again. Use more rows."
+            "The estimate has no value on these rows, or on most bootstrap samples. Use more rows."
         )
     tails = np.array([(1 - level) / 2, (1 + level) / 2])
     shares = tails if kind == "percentile" else corrected(tails, np.asarray(value), drawn, left_out)
@@ -245,15 +247,16 @@ def bounds_of(
 
 
 def corrected(tails: np.ndarray, value: np.ndarray, drawn: np.ndarray, left_out: np.ndarray) -> np.ndarray:
-    """The shares at which BCa takes the quantiles (Efron 1987), of shape (2, ...).
+    """Compute the shares at which BCa takes the quantiles (Efron 1987), of shape (2, ...).
 
-    With z0 the normal quantile of the share of draws below the value, ties counting half, and a the
-    acceleration, sum(d^3) / (6 sum(d^2)^1.5) of the changes d by rows left out:
-    Phi(z0 + (z0 + z) / (1 - a (z0 + z))). The share stays half a draw away from 0 and 1.
+    Let z0 be the normal quantile of the share of samples below the value (ties count half), and let
+    a = sum(d^3) / (6 sum(d^2)^1.5) be the acceleration, where d are the changes in the jackknife samples. The
+    share for the normal quantile z is Phi(z0 + (z0 + z) / (1 - a (z0 + z))). The share in z0 is limited to at
+    least half a sample from 0 and 1.
     """
-    there = (~np.isnan(drawn)).sum(axis=0)
+    n_known = (~np.isnan(drawn)).sum(axis=0)
     below = ((drawn < value).sum(axis=0) + (drawn <= value).sum(axis=0)) / 2
-    bias = ndtri(np.clip(below / there, 0.5 / there, 1 - 0.5 / there))
+    bias = ndtri(np.clip(below / n_known, 0.5 / n_known, 1 - 0.5 / n_known))
     acceleration = np.zeros_like(bias)
     if len(left_out):
         is_known = ~np.isnan(left_out)
@@ -266,7 +269,7 @@ def corrected(tails: np.ndarray, value: np.ndarray, drawn: np.ndarray, left_out:
 
 
 def quantile(drawn: np.ndarray, share: np.ndarray) -> np.ndarray:
-    """Quantiles along the first axis, at a share of its own for each of the others."""
+    """Return quantiles along the first axis, for one share or for an array of shares of the other axes."""
     if np.ndim(share) == 0:
         return np.nanquantile(drawn, share, axis=0)
     of_each = [np.nanquantile(drawn[:, *at], share[at]) for at in np.ndindex(share.shape)]
@@ -274,7 +277,7 @@ def quantile(drawn: np.ndarray, share: np.ndarray) -> np.ndarray:
 
 
 def check_interval(kind: str, level: float, n_draws: int) -> None:
-    """Raise unless an interval can be made of this.
+    """Raise unless the parameters of an interval are valid.
 
     Examples
     --------
@@ -290,13 +293,13 @@ def check_interval(kind: str, level: float, n_draws: int) -> None:
 
 
 def check_n_draws(n_draws: int, name: str = "B", least: int = 2) -> None:
-    """Raise unless something can be drawn so many times."""
+    """Raise unless a number of draws is an integer of at least `least`."""
     if not is_integer(n_draws) or n_draws < least:
         raise ValueError(f"{name} must be an integer >= {least}. Got {n_draws!r}.")
 
 
 def seed_of(random_state: RandomState) -> int:
-    """An integer that all streams of random numbers are made from."""
+    """Return an integer seed for all random streams."""
     try:
         return int(check_random_state(random_state).randint(2**31 - 1))
     except ValueError as error:
@@ -317,20 +320,20 @@ def in_tasks(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> list[Made]:
-    """Return what a function makes of each number, in their order, whatever the runner.
+    """Evaluate a function for all numbers below `n_total`, and return the results in order.
 
     Parameters
     ----------
     function : callable
-        From what is shared, a first number and the one behind the last to a list of results.
+        Called with `shared`, the first number, and the end of a range. Returns a list of results.
     shared : object
-        Given to all tasks.
+        Passed to all tasks.
     n_total : int
-        How many numbers there are.
+        The number of results.
     step : int
-        How many of them a task does.
+        The number of results of a task.
     what, by : str
-        What progress calls the numbers, and who wants them.
+        The names of the items and of the caller in the progress display.
     runner : {"serial", "threads", "processes"} or Runner
     n_jobs : int or None
     verbose : int or bool
@@ -353,7 +356,7 @@ def in_tasks(
             handle = run.put(shared)
         except running.TaskError as error:
             raise failed(
-                f"What {by} needs cannot go to other processes: {error.__cause__}. Let functions use what "
+                f"The data of {by} cannot be sent to other processes: {error.__cause__}. Use functions that "
                 'can be pickled, or set runner="threads".',
                 error,
             ) from error
@@ -383,18 +386,20 @@ def bootstrap_variance(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> float | np.ndarray:
-    """Estimate the variance of a statistic, by computing it again from rows drawn with replacement.
+    """Estimate the variance of a statistic by the bootstrap over rows.
 
-    It is sum((S[b] - S)^2) / (B - 1), with S[b] the statistic of drawing b and S the mean of them.
+    The variance is sum((S[b] - S)^2) / (B - 1), where S[b] is the statistic of bootstrap sample b and S the
+    mean of these statistics.
 
     Parameters
     ----------
     statistic : callable
-        From rows, as X has them, to a number or an array. If X is a tuple, it gets an argument of each.
+        Called with rows, in a container of the type of X. Returns a number or an array. If X is a tuple, it
+        is called with one argument for each item.
     X : array-like, frame or series, or a tuple of these
-        The rows. Tables of a tuple have the same rows, which are drawn together.
+        The rows. All items of a tuple must have the same number of rows, and their rows are drawn together.
     B : int, default=200
-        How often rows are drawn: as many as there are.
+        The number of bootstrap samples, each with as many rows as X.
 
     Returns
     -------
@@ -407,7 +412,7 @@ def bootstrap_variance(
 
     Examples
     --------
-    The variance of a mean is that of the rows, divided by their number:
+    The variance of a mean is the variance of the rows, divided by their number:
 
     >>> rows = np.random.default_rng(0).normal(size=100)
     >>> round(bootstrap_variance(np.mean, rows, 500, random_state=0), 3), round(float(rows.var()) / 100, 3)
@@ -426,34 +431,34 @@ def bootstrap_variance(
     where: Where = {"by": name_of_function(statistic), "runner": runner, "n_jobs": n_jobs, "verbose": verbose}
     found = in_tasks(statistics_of, shared, B, step=DRAWS_IN_A_TASK, what="draws", **where)
     if len({each.shape for each in found}) > 1:
-        raise ValueError("statistic must give arrays of one shape.")
+        raise ValueError("statistic must return arrays of the same shape.")
     variance = np.array(found).var(axis=0, ddof=1)
     return float(variance) if variance.ndim == 0 else variance
 
 
 def statistics_of(shared: tuple[Statistic, list[Any], Draws], begin: int, end: int) -> list[np.ndarray]:
-    """Return the statistic of each of some drawings."""
+    """Return the statistics of some bootstrap samples."""
     statistic, parts, draws = shared
     found = []
     for number in range(begin, end):
         rows = draws.rows(number)
         drawn = (some_rows(part, rows) for part in parts)
-        value = to_numbers(statistic(*drawn), "statistic", "Let it return numbers.")
+        value = to_numbers(statistic(*drawn), "statistic", "Return numbers.")
         if not np.isfinite(value).all():
-            raise ValueError(f"statistic must give finite numbers. Got {value}.")
+            raise ValueError(f"statistic must return finite numbers. Got {value}.")
         found.append(value)
     return found
 
 
 def as_rows(part: Any) -> Any:
-    """Return a table, series or array as it is, and anything else as an array."""
+    """Return tables, series and arrays unchanged, and anything else as an array."""
     if nw.dependencies.is_into_dataframe(part) or nw.dependencies.is_into_series(part):
         return part
     return part if hasattr(part, "shape") else np.asarray(part)
 
 
 def some_rows(part: Any, rows: np.ndarray) -> Any:
-    """Take some rows of what `as_rows` returns."""
+    """Select rows of a value that `as_rows` has returned."""
     if nw.dependencies.is_into_series(part):
         return nw.from_native(part, series_only=True)[rows.tolist()].to_native()
     return take_rows(part, rows)

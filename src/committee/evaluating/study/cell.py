@@ -1,8 +1,8 @@
 """Run a cell of a study: one learner on one resample of one table.
 
 In: a table, an estimator and a mask of the test rows. Out: votes on the test rows by a model fitted on all
-other rows and, on request, honest votes on the training rows, out of fold or out of bag. An exception is
-stored as an outcome.
+other rows and, on request, honest (out-of-fold or out-of-bag) votes on the training rows. If the cell raises
+an exception, the exception is its outcome.
 
 A cell with a limit of time or memory runs in a separate process. The process is reused by the next cells of
 the same thread, and ended when a cell takes too long. It also ends when its parent process ends, even by
@@ -35,7 +35,7 @@ from committee.table.schema import take_rows
 from committee.votes.folds import drawn_folds
 from committee.votes.vote_arrays import dtype_of
 
-# How long it takes at most until a thread notices that it should stop.
+# The interval at which a waiting thread checks whether it should stop.
 SECONDS_BETWEEN_CHECKS = 0.2
 _of_thread = threading.local()
 
@@ -68,8 +68,8 @@ class Outcome:
     honest_votes : ndarray of shape (n_train_rows, n_outputs), or None
         NaN in rows without an honest vote, such as rows that are in the bags of all trees.
     fit_seconds, predict_seconds : float
-        The times of the fit on all training rows and of the votes on the test rows. The fit of a rule that
-        learns includes the honest votes of its members.
+        The times of the fit on all training rows and of the votes on the test rows. For a rule that needs a
+        fit, `fit_seconds` includes the time of its members' honest votes.
     seconds : float
         The time of the whole cell, including the honest votes.
     error : str or None
@@ -94,8 +94,8 @@ class Outcome:
     def after(self, others: Sequence[tuple[float, float, float]], *, with_folds: bool) -> Outcome:
         """Add the times of other cells: of their fits, of their votes, and of the whole cells.
 
-        With folds, the fit needed the honest votes of these cells, so it includes all but the votes on test
-        rows.
+        With folds, the fit needed the honest votes of these cells, so its time includes everything except
+        their votes on test rows.
         """
         fit, predict, whole = (sum(each) for each in zip(*others, strict=True))
         return replace(
@@ -121,11 +121,11 @@ def run_cell(
     training : TrainingSet
         The whole table.
     cell : StudyCell
-        The random numbers depend on its resample and names alone.
+        Random seeds depend only on its resample and names.
     estimator : estimator
     is_test : ndarray of bool of shape (n_rows,)
     cv : int, splitter or None
-        The folds of honest votes. None makes no honest votes.
+        The folds for honest votes. None skips honest votes.
 
     Returns
     -------
@@ -171,7 +171,7 @@ def fit_and_vote(
 
 
 def rows_of(training: TrainingSet, is_wanted: np.ndarray) -> TrainingSet:
-    """Return some rows of a training set, with all its classes."""
+    """Return some rows of a training set, without changing its classes."""
     rows = np.flatnonzero(is_wanted)
     return replace(
         training, X=take_rows(training.X, rows), y=training.y[rows], answers=training.answers[rows]
@@ -187,7 +187,7 @@ class Limits:
     seconds : float or None, default=None
         The time of all fits and votes of the cell.
     n_bytes : int or None, default=None
-        The memory besides the table. Only Linux can limit it.
+        The memory in addition to the table. Only Linux can limit it.
     """
 
     seconds: float | None = None
@@ -308,7 +308,7 @@ def run_in_memory(n_bytes: int | None, training: TrainingSet, cell: StudyCell, *
 
 
 def data_bytes() -> int:
-    """Return the memory of this process that a limit counts."""
+    """Return the size of the memory of this process to which the limit applies."""
     for line in Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines():
         if line.startswith("VmData:"):
             return int(line.split()[1]) * 1024

@@ -1,7 +1,7 @@
-"""Learners by short names, for studies: `rf`, `rotf`, `cawpe`, `xgboost`.
+"""Create learners from short names for studies, such as `rf`, `rotf`, `cawpe` or `xgboost`.
 
-Our own learners have their default parameters. Those of other libraries get the matrix that `TableEncoder`
-makes of the table, and are available if the library is installed.
+Our own learners have their default parameters. Learners of other libraries get the output of `TableEncoder`
+instead of the table. They are available if the library is installed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from committee.automatic.portfolio import Size
 
 SUFFIXES = {"classification": "Classifier", "regression": "Regressor"}
 TASKS = tuple(SUFFIXES)
-# Learners of libraries of the same name, which may not be installed.
+# Learners that need a library of the same name, which may not be installed.
 LIBRARIES = ("xgboost", "lightgbm", "catboost")
 # A function of a task that returns an estimator; None if there is none for the task.
 Make = Callable[[str], Any]
@@ -39,19 +39,19 @@ class Learner:
     ----------
     name : str
     estimators : dict of str to estimator
-        By task. At least one task is present.
+        The estimators by task. At least one task is present.
     """
 
     name: str
     estimators: Mapping[str, Any]
 
     def recipe(self, task: str) -> str:
-        """Return its classes and parameters as text."""
+        """Return the class and the parameters of an estimator as text."""
         return recipe_of(Member(self.name, self.estimators[task]))
 
 
-def ours(module: str, prefix: str) -> Make:
-    """Make the classifier or the regressor of a module of the package, if it has one for the task."""
+def own(module: str, prefix: str) -> Make:
+    """Return a function that makes the classifier or regressor of a module of this package."""
 
     def make(task: str) -> Any:
         kind = getattr(importlib.import_module(f"committee.{module}"), prefix + SUFFIXES[task], None)
@@ -61,12 +61,12 @@ def ours(module: str, prefix: str) -> Make:
 
 
 def of_portfolio(make: Callable[[Size], Any], tasks: tuple[str, ...] = TASKS) -> Make:
-    """Make a member of the automatic committee that does not depend on the size of the table."""
+    """Return a function that makes a member of the automatic committee, for a table of fixed size."""
     return lambda task: make(Size(task, 1000, 10, 2)) if task in tasks else None
 
 
 def support_vector_machine(task: str) -> Any:
-    """Make a support vector machine, whose scores are calibrated in folds."""
+    """Make a support vector machine. For classes, its scores are calibrated by cross-validation."""
     if task == "regression":
         return portfolio.machine(Size(task, 1000, 10, 1))
     return encoded(CalibratedClassifierCV(SVC(C=2.0), ensemble=False), scaling="robust")
@@ -80,39 +80,39 @@ def perceptron(task: str) -> Any:
 
 
 def sklearn_ensemble(prefix: str) -> Make:
-    """Make an ensemble of scikit-learn."""
+    """Return a function that makes an ensemble of scikit-learn."""
     return lambda task: encoded(getattr(ensemble, prefix + SUFFIXES[task])())
 
 
 def other_booster(library: str, prefix: str, **parameters: object) -> Make:
-    """Make the booster of a library that may not be installed."""
+    """Return a function that makes the booster of a library that may not be installed."""
     return of_portfolio(portfolio.other_booster(library, prefix, **parameters))
 
 
 CLASSES = ("classification",)
-# The meaning of each name, and the function that makes the learner.
+# The description of each learner by name, and the function that makes it.
 LEARNERS: Mapping[str, tuple[str, Make]] = {
-    "rf": ("random forest", ours("sampling", "RandomForest")),
-    "et": ("extra-trees", ours("sampling", "ExtraTrees")),
-    "bagging": ("bagged trees", ours("sampling", "Bagging")),
-    "subspace": ("trees on random subspaces", ours("sampling", "RandomSubspace")),
-    "rotf": ("rotation forest", ours("sampling", "RotationForest")),
-    "gb": ("gradient boosting", ours("boosting", "GradientBoosting")),
-    "logitboost": ("LogitBoost", ours("boosting", "LogitBoost")),
-    "adaboost": ("AdaBoost: SAMME, or R2 for numbers", ours("boosting", "AdaBoost")),
-    "adaboost_m1": ("AdaBoost.M1", ours("boosting", "AdaBoostM1")),
-    "adaboost_m2": ("AdaBoost.M2", ours("boosting", "AdaBoostM2")),
-    "tree": ("one CART tree", ours("learners", "DecisionTree")),
-    "c45": ("one C4.5 tree", ours("learners", "C45")),
-    "cawpe": ("CAWPE of five simple members", ours("assembling", "CAWPE")),
-    "voting": ("the mean vote of five simple members", ours("assembling", "Voting")),
-    "stacking": ("five simple members, stacked", ours("assembling", "Stacking")),
-    "selection": ("greedy selection among five simple members", ours("assembling", "EnsembleSelection")),
-    "region": ("the best of five simple members by region", ours("assembling", "RegionSelection")),
-    "dynamic": ("dynamic selection among five simple members", ours("assembling", "DynamicSelection")),
-    "averaging": ("Bayesian averaging of five simple members", ours("assembling", "BayesianAveraging")),
-    "experts": ("a mixture of experts", ours("assembling", "MixtureOfExperts")),
-    "auto": ("the automatic committee", ours("automatic", "Committee")),
+    "rf": ("random forest", own("sampling", "RandomForest")),
+    "et": ("extra-trees", own("sampling", "ExtraTrees")),
+    "bagging": ("bagged trees", own("sampling", "Bagging")),
+    "subspace": ("trees on random subspaces", own("sampling", "RandomSubspace")),
+    "rotf": ("rotation forest", own("sampling", "RotationForest")),
+    "gb": ("gradient boosting", own("boosting", "GradientBoosting")),
+    "logitboost": ("LogitBoost", own("boosting", "LogitBoost")),
+    "adaboost": ("AdaBoost: SAMME, or R2 for numbers", own("boosting", "AdaBoost")),
+    "adaboost_m1": ("AdaBoost.M1", own("boosting", "AdaBoostM1")),
+    "adaboost_m2": ("AdaBoost.M2", own("boosting", "AdaBoostM2")),
+    "tree": ("one CART tree", own("learners", "DecisionTree")),
+    "c45": ("one C4.5 tree", own("learners", "C45")),
+    "cawpe": ("CAWPE of five simple members", own("assembling", "CAWPE")),
+    "voting": ("the mean vote of five simple members", own("assembling", "Voting")),
+    "stacking": ("five simple members, stacked", own("assembling", "Stacking")),
+    "selection": ("greedy selection among five simple members", own("assembling", "EnsembleSelection")),
+    "region": ("the best of five simple members by region", own("assembling", "RegionSelection")),
+    "dynamic": ("dynamic selection among five simple members", own("assembling", "DynamicSelection")),
+    "averaging": ("Bayesian averaging of five simple members", own("assembling", "BayesianAveraging")),
+    "experts": ("a mixture of experts", own("assembling", "MixtureOfExperts")),
+    "auto": ("the automatic committee", own("automatic", "Committee")),
     "linear": ("logistic or ridge regression", of_portfolio(portfolio.linear(1.0))),
     "knn": ("15 nearest neighbours, by distance", of_portfolio(portfolio.neighbours)),
     "svm": ("a support vector machine, calibrated", support_vector_machine),
@@ -128,7 +128,7 @@ LEARNERS: Mapping[str, tuple[str, Make]] = {
 
 
 def known_learners() -> dict[str, str]:
-    """Return the learners that are available by name, with a description of each.
+    """Return the names of the available learners, with a description of each.
 
     Examples
     --------
@@ -165,12 +165,12 @@ def learner_named(name: str) -> Learner:
 
 
 def learners_of(given: Iterable[object] | Mapping[str, object]) -> list[Learner]:
-    """Return the learners that a user passes.
+    """Create learners from the `learners` parameter of a study.
 
     Parameters
     ----------
     given : iterable of str or (str, estimator), or mapping of str to estimator
-        Short names, or estimators with their names.
+        Short names, or names and estimators.
 
     Returns
     -------

@@ -20,7 +20,7 @@ from committee.metrics.scoring import check_scoring, metric_of, name_of, task_of
 from committee.votes.vote_arrays import as_shares
 
 BACKENDS = ("pandas", "polars", "pyarrow")
-# The unit of scores over many tables, by the power of the unit of y that they have on one table.
+# The unit of scaled scores, by the power of the unit of y in which scores are measured.
 UNITS = {0: "", 1: "deviations of y", 2: "variances of y"}
 # The metrics of a study with `scoring=None`.
 USUAL = {
@@ -36,7 +36,7 @@ USUAL = {
 
 
 def metrics_for(scoring: Iterable[object] | None, table: TableRecord) -> list[Metric]:
-    """Return the metrics for the task of a table, and raise if two have the same name."""
+    """Return the metrics for the task of a table. Raise if two have the same name."""
     wanted = USUAL[table.task] if scoring is None else scoring
     found = [
         metric_of(each, table.n_outputs, classes_of(table)) for each in wanted if is_for(each, table.task)
@@ -48,7 +48,7 @@ def metrics_for(scoring: Iterable[object] | None, table: TableRecord) -> list[Me
 
 
 def check_metrics(scoring: Iterable[object] | None, tables: Iterable[TableRecord]) -> None:
-    """Raise if a metric is unknown, cannot score decisions, or is for none of the tables."""
+    """Raise if a metric is unknown, cannot score decisions, or suits none of the tables."""
     tasks = set()
     for table in tables:
         tasks.add(table.task)
@@ -59,26 +59,26 @@ def check_metrics(scoring: Iterable[object] | None, tables: Iterable[TableRecord
     for each in scoring or ():
         if tasks and not any(is_for(each, task) for task in tasks):
             usual = ", ".join(name for task in sorted(tasks) for name in USUAL[task])
-            raise ValueError(f"There is no table that {each!r} is for. Leave it out, or take one of {usual}.")
+            raise ValueError(f"No table suits the metric {each!r}. Remove it, or use one of {usual}.")
 
 
 def classes_of(table: TableRecord) -> np.ndarray | None:
-    """Return the labels of a table's classes; None for numbers."""
+    """Return the labels of a table's classes, or None for regression."""
     return None if table.classes is None else np.array(table.classes)
 
 
 def names_of(scoring: Iterable[object] | None) -> list[str] | None:
-    """Return the names of the metrics that have one; None if none has."""
+    """Return the names of the metrics that have a name, or None if none has."""
     return [name for name in map(name_of, scoring or ()) if name is not None] or None
 
 
 def is_for(scoring: object, task: str) -> bool:
-    """Return whether a metric is for a task; a scorer or a function may be for any."""
+    """Return whether a metric suits a task. Scorers and functions may suit any task."""
     return task_of(scoring) in (None, task)
 
 
 def scores_of(votes: np.ndarray, y: np.ndarray, metrics: Iterable[Metric]) -> list[tuple[str, float]]:
-    """Return the scores of votes by each metric; NaN where a metric has no value for them."""
+    """Return the scores of votes by each metric. They are NaN if a metric has no value for the votes."""
     decision = votes.astype(np.float64)
     if decision.shape[1] > 1:
         decision = as_shares(decision, 1e-6)
@@ -95,7 +95,7 @@ def scores_of(votes: np.ndarray, y: np.ndarray, metrics: Iterable[Metric]) -> li
 
 
 class Results:
-    """The scores of the finished cells of a store, as stored or computed from their votes.
+    """The scores of the finished cells of a store, either stored or computed from their votes.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ class Results:
         return self._masks[place]
 
     def scores(self, scoring: Sequence[object] | None = None) -> dict[tuple[StudyCell, str], float]:
-        """Return the scores of all finished cells, and compute and store the missing ones.
+        """Return the scores of all finished cells. Compute and store missing scores.
 
         Scores of functions are not stored, because another function may have the same name.
         """
@@ -164,17 +164,17 @@ class Results:
         tasks = {table.task for table in tables.values()}
         if len(tasks) != 1:
             raise ValueError(
-                f"{scoring!r} may be for classes or for numbers, and the study has both. Name one of "
+                f"{scoring!r} may be for classes or for numbers, and the study has both. Use one of "
                 f"{', '.join(name for usual in USUAL_METRICS.values() for name in usual)}."
                 if tasks
-                else f"There is no table that {scoring!r} is for."
+                else f"No table suits the metric {scoring!r}."
             )
         (task,) = tasks
         known = metric_of(scoring, 1 if task == "regression" else 2)
         names = self._learners(task, learners)
         if not names:
             raise ValueError(
-                f"There is nothing to compare by {known.name!r}: no cell of a table that it is for has "
+                f"There is nothing to compare by {known.name!r}: no cell of a table for this metric has "
                 "finished. Run the study."
             )
         found = self.scores([scoring])
@@ -224,11 +224,13 @@ class Results:
             return self.scoring[0]
         tasks = {table.task for table in self.tables.values()}
         if len(tasks) > 1:
-            raise ValueError("The study has classes and numbers. Name a metric, such as 'accuracy'.")
+            raise ValueError(
+                "The study has tables of both tasks. Pass scoring, the name of a metric such as 'accuracy'."
+            )
         return USUAL[next(iter(tasks), "classification")][0]
 
     def _learners(self, task: str, learners: Sequence[str] | None) -> list[str]:
-        """Return the learners to compare: by default all of a task."""
+        """Return the learners to compare, by default all of a task."""
         voted = {cell.learner for cell in self.finished if self.tables[cell.table].task == task}
         known = [name for name, of_task in self.store.recipes() if of_task == task and name in voted]
         if learners is None:
@@ -247,7 +249,7 @@ class Results:
         return [row for row in rows if all(cell in self.finished for cell in row)]
 
     def _why_not(self, table: str, learners: list[str], scores: np.ndarray) -> str | None:
-        """Return why a table is left out of a comparison; None if it is not."""
+        """Return the reason for which a table is left out of a comparison, or None if it is compared."""
         if len(scores) == 0:
             done = {cell.learner for cell in self._of_table[table]}
             missing = [name for name in learners if name not in done]
@@ -256,13 +258,13 @@ class Results:
 
 
 def frame_of(columns: dict[str, list[object]], backend: str | None) -> Any:
-    """Make a frame of a library from columns.
+    """Create a data frame from columns.
 
     Parameters
     ----------
     columns : dict of str to list
     backend : {"pandas", "polars", "pyarrow"} or None
-        None is the first of them that is installed.
+        None means the first of these that is installed.
 
     Returns
     -------
@@ -273,6 +275,6 @@ def frame_of(columns: dict[str, list[object]], backend: str | None) -> Any:
     if backend not in BACKENDS:
         raise ValueError(f"backend must be one of {', '.join(BACKENDS)}, and be installed. Got {backend!r}.")
     if importlib.util.find_spec(backend) is None:
-        raise ImportError(f"A frame of {backend} needs the package. Install it, or name another backend.")
+        raise ImportError(f"backend={backend!r} needs the package. Install it, or pass another backend.")
     whose: Any = backend
     return nw.from_dict(columns, backend=whose).to_native()

@@ -7,12 +7,12 @@ to copy, and two studies are merged cell by cell. A store contains names, number
 code.
 
     facts     the settings of all cells (test_size, cv), the metrics (scoring), and notes
-    learners  the recipe of each learner for each task: another recipe needs another name
+    learners  the recipe (class and parameters) of each learner for each task
     tables    the fingerprint, the classes and y of each table
-    splits    the test rows of each resample of a table, a bit for each row
+    splits    the test rows of each resample of a table, as one bit per row
     cells     the times of each cell, or its error and traceback
     votes     the votes on test rows (part "test") and the honest votes ("honest")
-    scores    by metric; missing scores are computed from the votes
+    scores    the score of each cell by metric; missing scores are computed from the votes
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class TableRecord:
     n_rows, n_columns : int
     classes : list or None
     y : ndarray of shape (n_rows,)
-        Codes of classes, or numbers.
+        Class codes, or numbers.
     """
 
     name: str
@@ -89,7 +89,7 @@ class TableRecord:
 
     @property
     def n_outputs(self) -> int:
-        """The number of classes, or 1."""
+        """The number of classes, or 1 for regression."""
         return 1 if self.classes is None else len(self.classes)
 
     @property
@@ -115,7 +115,7 @@ class Store:
             self.place = str(folder / FILE)
         with translated_errors(self.place):
             self._connection = sqlite3.connect(self.place, timeout=SECONDS_TO_WAIT, isolation_level=None)
-            # The write-ahead log is on the disk before a cell counts as finished.
+            # FULL writes the log to the disk before a transaction ends, so finished cells survive a crash.
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute("PRAGMA synchronous = FULL")
             self._connection.executescript(TABLES)
@@ -124,7 +124,7 @@ class Store:
             self.set_fact("version", VERSION)
         elif found != VERSION:
             raise DamagedFile(
-                f"{self.place} has version {found} of a study, and this committee reads {VERSION}."
+                f"{self.place} has version {found} of the format, and this committee reads version {VERSION}."
             )
 
     def close(self) -> None:
@@ -158,7 +158,7 @@ class Store:
     # Facts, learners, tables
 
     def fact(self, name: str) -> Any:
-        """Return a fact; None if it is not stored."""
+        """Return a fact, or None if it is not stored."""
         found = self.query("SELECT value FROM facts WHERE name = ?", name)
         return json.loads(found[0][0]) if found else None
 
@@ -172,7 +172,7 @@ class Store:
         return {(name, task): recipe for name, task, recipe in rows}
 
     def add_learner(self, name: str, task: str, recipe: str) -> None:
-        """Store a learner, and raise if another learner has its name."""
+        """Store a learner. Raise if another learner has its name."""
         known = self.recipes().get((name, task))
         if known is not None and known != recipe:
             raise ValueError(
@@ -195,7 +195,7 @@ class Store:
         return found
 
     def add_table(self, table: TableRecord) -> None:
-        """Store a table, and raise if another table has its name."""
+        """Store a table. Raise if another table has its name."""
         known = self.query("SELECT fingerprint FROM tables WHERE name = ?", table.name)
         if known and known[0][0] != table.fingerprint:
             raise ValueError(
@@ -207,7 +207,7 @@ class Store:
         self._write("INSERT OR IGNORE INTO tables VALUES (?, ?, ?, ?, ?, ?, ?)", *values)
 
     def split(self, table: str, resample: int, n_rows: int) -> np.ndarray | None:
-        """Return the mask of the test rows of a resample, if it is stored."""
+        """Return the mask of the test rows of a resample, or None if it is not stored."""
         found = self.query(
             "SELECT is_test FROM splits WHERE table_name = ? AND resample = ?", table, resample
         )
@@ -228,9 +228,9 @@ class Store:
     def keep(
         self, cell: StudyCell, outcome: Outcome, scores: Iterable[tuple[str, float]], dtype: np.dtype
     ) -> None:
-        """Store a cell with its votes and scores, and replace a failed one.
+        """Store a cell with its votes and scores. Replace it if it failed before.
 
-        A finished cell is never replaced, even if it failed in another process.
+        A finished cell is never replaced, even if the same cell fails in another process.
         """
         of_cell = cell.learner, cell.table, cell.resample
         seconds = outcome.fit_seconds, outcome.predict_seconds, outcome.seconds
@@ -266,12 +266,12 @@ class Store:
         return {StudyCell(*row[:3]): (row[3], row[4]) for row in rows}
 
     def scores(self) -> dict[tuple[StudyCell, str], float]:
-        """Return all stored scores by cell and metric; NaN where a metric has no value."""
+        """Return all stored scores by cell and metric. They are NaN if a metric has no value."""
         rows = self.query("SELECT resample, table_name, learner, metric, score FROM scores")
         return {(StudyCell(*row[:3]), row[3]): float("nan") if row[4] is None else row[4] for row in rows}
 
     def votes(self, cell: StudyCell, part: str, table: TableRecord) -> np.ndarray | None:
-        """Return the votes of a cell, if there are any."""
+        """Return the votes of a cell, or None if there are none."""
         place = cell.learner, cell.table, cell.resample, part
         found = self.query(VOTES_OF_CELL, *place)
         if not found:
@@ -352,9 +352,9 @@ def merge(store: Store, other: Store) -> int:
 def conflicts(store: Store, other: Store) -> Iterator[str]:
     """Yield a line for each contradiction between two stores."""
     for name in SETTINGS:
-        ours, theirs = store.fact(name), other.fact(name)
-        if ours is not None and theirs is not None and ours != theirs:
-            yield f"{name} is {theirs[0]} there, and {ours[0]} here."
+        here, there = store.fact(name), other.fact(name)
+        if here is not None and there is not None and here != there:
+            yield f"{name} is {there[0]} there, and {here[0]} here."
     recipes = store.recipes()
     for (name, task), recipe in other.recipes().items():
         known = recipes.get((name, task), recipe)

@@ -34,10 +34,10 @@ from committee.votes.folds import drawn_share
 
 
 class Study:
-    """A study of learners on tables, by many resamples and any metrics.
+    """A comparison of learners on tables, with many resamples and any metrics.
 
     A cell is one learner on one resample of one table. It is stored as soon as it is finished. A study with
-    the same folder resumes where another stopped, whatever ended it, and may have more learners, tables or
+    the folder of an earlier study resumes it, even if it was killed, and may add learners, tables or
     resamples. Votes are stored, so rules and metrics can be added without training.
 
     Parameters
@@ -45,25 +45,26 @@ class Study:
     learners : list of str or (str, estimator), or dict of str to estimator, default=()
         Short names, such as "rf", "rotf", "cawpe", "xgboost" (`known_learners` lists them), or estimators.
     tables : dict of str to table, default=()
-        By name, (X, y) or (X, y, task) with the task "classification" or "regression"; or functions that
-        return them, which are called when a table is needed.
+        Names and tables. A table is (X, y), or (X, y, task) with the task "classification" or "regression",
+        or a function that returns one of them, which is called when the table is needed.
     resamples : int or iterable of int, default=30
-        The number of resamples, or their numbers. A number determines the split of the rows of a table.
+        The number of resamples, or a list of resample numbers. The number is the seed of the split of a
+        table's rows.
     scoring : list of str, scorer or callable, default=None
-        Metrics, as for `score`. Each is for the tables of its task. None is "accuracy", "balanced_accuracy",
-        "roc_auc_ovr_weighted", "neg_log_loss" and "neg_brier_score", and "neg_root_mean_squared_error" and
-        "neg_mean_absolute_error" for numbers.
+        Metrics; see `score`. Each scores the tables of its task. None means "accuracy", "balanced_accuracy",
+        "roc_auc_ovr_weighted", "neg_log_loss" and "neg_brier_score" for classes, and
+        "neg_root_mean_squared_error" and "neg_mean_absolute_error" for numbers.
     test_size : float, default=0.5
         The share of test rows, stratified by class.
     cv : int or None, default=5
-        The number of folds for honest votes on the training rows, which `add_rule` needs. Forests vote out
-        of bag instead. None makes no honest votes, which is several times as fast.
+        The number of folds for honest (out-of-fold) votes on the training rows, which `add_rule` needs.
+        Forests use out-of-bag votes instead. None skips honest votes, which is several times as fast.
     folder : str or path, default=None
         The folder of the store. None keeps it in memory.
     time_limit : float, default=None
-        The seconds that a cell may take. A cell that takes longer is ended and counts as failed.
+        The time limit of a cell in seconds. A cell that takes longer is ended and counts as failed.
     memory_limit : int, default=None
-        The bytes of memory that a cell may take. Needs Linux.
+        The memory limit of a cell in bytes. Needs Linux.
 
     Examples
     --------
@@ -113,9 +114,9 @@ class Study:
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str]) -> Study:
-        """Open the study in a folder without its learners and tables, for results, rules and metrics.
+        """Open a stored study without its learners and tables, to read results or to add rules and metrics.
 
-        It has the metrics of its last run, except functions, which are not stored.
+        The study has the metrics of its last run, except functions, which are not stored.
 
         Parameters
         ----------
@@ -151,14 +152,14 @@ class Study:
         retry_failed: bool = False,
         verbose: int = 0,
     ) -> Self:
-        """Run the cells that are not finished, and store each of them as soon as it is.
+        """Run the cells that are not finished, and store each one as soon as it is finished.
 
         Parameters
         ----------
         runner : {"serial", "threads", "processes"} or Runner, default="serial"
-            Where cells run. It changes only the time.
+            Where cells run. The results do not depend on it.
         n_jobs : int, default=None
-            The number of cells that run at the same time; None is one per core.
+            The number of cells that run in parallel. None means one per core.
         retry_failed : bool, default=False
             Whether to run failed cells again.
         verbose : int, default=0
@@ -204,7 +205,7 @@ class Study:
         Parameters
         ----------
         backend : {"pandas", "polars", "pyarrow"}, default=None
-            The library of the frame. None is the first of them that is installed.
+            The library of the frame. None means the first of these that is installed.
 
         Returns
         -------
@@ -238,9 +239,9 @@ class Study:
         Parameters
         ----------
         scoring : str, scorer or callable, default=None
-            Any metric, even one that the study was not run with. None is the first metric of the study.
+            Any metric, even one that the study was not run with. None means the first metric of the study.
         learners : list of str, default=None
-            None is all learners in the store.
+            None means all learners in the store.
 
         Returns
         -------
@@ -251,14 +252,14 @@ class Study:
     def comparisons(
         self, scoring: Sequence[object] | None = None, learners: Sequence[str] | None = None
     ) -> list[Comparison]:
-        """Compare learners by each metric that is for a table with finished cells.
+        """Compare learners by each metric that suits the task of a table with finished cells.
 
         Parameters
         ----------
         scoring : list of str, scorer or callable, default=None
-            None is the metrics of the study.
+            None means the metrics of the study.
         learners : list of str, default=None
-            None is all learners in the store.
+            None means all learners in the store.
 
         Returns
         -------
@@ -267,9 +268,9 @@ class Study:
         """
         results = Results(self.store, self.scoring)
         tasks = results.tasks(learners)
-        asked = scoring or self.scoring or [metric for task in sorted(tasks) for metric in USUAL[task]]
-        check_metrics(asked, self.store.tables().values())
-        wanted = [each for each in asked if any(is_for(each, task) for task in tasks)]
+        metrics = scoring or self.scoring or [metric for task in sorted(tasks) for metric in USUAL[task]]
+        check_metrics(metrics, self.store.tables().values())
+        wanted = [each for each in metrics if any(is_for(each, task) for task in tasks)]
         return [results.compare(each, learners) for each in wanted] if results.finished else []
 
     report = extension(study_report, extra="report")
@@ -287,11 +288,11 @@ class Study:
         Returns
         -------
         votes : ndarray of shape (n_test_rows, n_outputs)
-            On the test rows, in their order.
+            The votes on the test rows, in the order of the table.
         honest_votes : ndarray of shape (n_train_rows, n_outputs), or None
-            On the training rows; NaN where there is no honest vote.
+            The honest votes on the training rows. NaN in rows without an honest vote.
         is_test : ndarray of bool of shape (n_rows,)
-            Which rows of the table are test rows.
+            The mask of the test rows of the table.
         """
         cell, records = StudyCell(resample, table, learner), self.store.tables()
         found = self.store.votes(cell, "test", records[table]) if table in records else None
@@ -306,11 +307,11 @@ class Study:
         Parameters
         ----------
         rule : str, callable or Rule
-            A rule as in `committee.rules`. It learns from the honest votes.
+            A rule from `committee.rules`. It is fitted on the honest votes.
         members : list of str
-            Learners of the study. The rule decides in each resample that all of them have finished.
+            Learners of the study. The rule is applied to each resample that all of them have finished.
         name : str, default=None
-            None joins the names of the rule and the members: "cawpe(rf+gb)".
+            The name of the new learner. None joins the names of the rule and the members: "cawpe(rf+gb)".
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Find the outcomes of a study's cells: read tables, run the open cells, and combine votes by rules.
+"""Compute the outcomes of a study's cells: read tables, run the open cells, and combine votes by rules.
 
 Each open cell is a task of a runner. All learners run on all tables with the first resample before the next
 resample starts, so that a study that is stopped early compares on as many tables as possible. A table is in
@@ -50,7 +50,7 @@ class Pace:
 
     def __init__(self, sizes: dict[str, float]) -> None:
         self._sizes = sizes
-        # Seconds and the amount of work: of a learner on a table, of a learner, and of all.
+        # Sums of seconds and amounts of work: for a learner on a table, for a learner, and for all cells.
         self._sums: dict[tuple[str, ...], list[float]] = defaultdict(lambda: [0.0, 0.0])
 
     def add(self, cell: StudyCell, seconds: float) -> None:
@@ -60,7 +60,7 @@ class Pace:
             sums[1] += amount
 
     def seconds(self, learner: str, table: str) -> float | None:
-        """Estimate the time of a learner on a resample of a table; None without finished cells."""
+        """Estimate the time of a learner on a resample of a table. Return None without finished cells."""
         known = ((sums, amount) for sums, amount in self._levels(learner, table) if sums[1])
         return next((sums[0] / sums[1] * amount for sums, amount in known), None)
 
@@ -70,7 +70,7 @@ class Pace:
         return [(self._sums[learner, table], 1.0), (self._sums[learner,], size), (self._sums[()], size)]
 
     def left(self, n_cells: Mapping[tuple[str, str], int], n_workers: int) -> float | None:
-        """Estimate the time of cells, counted by learner and table; None without finished cells."""
+        """Estimate the time of cells, counted by learner and table. Return None without finished cells."""
         estimates = [self.seconds(*pair) for pair in n_cells]
         if None in estimates:
             return None
@@ -84,9 +84,9 @@ class Sweep:
     Parameters
     ----------
     cells : list of StudyCell
-        The cells of one table and resample follow each other.
+        The cells of the same table and resample are adjacent.
     estimators : mapping of (str, str) to estimator
-        By learner and task.
+        The estimators by learner and task.
     tables : mapping of str to StudyTable
     records : mapping of str to TableRecord
     split : callable
@@ -108,13 +108,13 @@ class Sweep:
     _n_open: Counter[tuple[str, int]] = field(default_factory=Counter)
 
     def run(self, run: Runner, work: Work, keep: Callable[[StudyCell, Outcome], None]) -> None:
-        """Run all cells, and keep each when it has ended.
+        """Run all cells, and call `keep` for each one that has ended.
 
         Parameters
         ----------
         run : Runner
         work : Work
-            Receives every cell that has ended, with an estimate of the remaining time.
+            Receives the progress and an estimate of the remaining time when a cell ends.
         keep : callable
             Called with the cell and its outcome.
         """
@@ -176,7 +176,7 @@ class StudyTable:
     ----------
     name : str
     load : tuple or callable
-        (X, y) or (X, y, task), or a function that returns one of them. Without a task, y decides.
+        (X, y) or (X, y, task), or a function that returns one of them. Without a task, it is inferred from y.
     """
 
     name: str
@@ -205,12 +205,12 @@ class StudyTable:
 
 
 def tables_of(given: Mapping[str, object] | Iterable[StudyTable]) -> list[StudyTable]:
-    """Return the tables that a user passes.
+    """Create tables from the `tables` parameter of a study.
 
     Parameters
     ----------
     given : mapping of str to table, or iterable of StudyTable
-        A table is (X, y), (X, y, task), or a function that returns either.
+        A table is (X, y), (X, y, task), or a function that returns one of them.
 
     Returns
     -------
@@ -230,7 +230,7 @@ def tables_of(given: Mapping[str, object] | Iterable[StudyTable]) -> list[StudyT
 
 
 def task_of(y: ArrayLike) -> str:
-    """Infer the task from y: regression for numbers with a fraction, and else classification.
+    """Infer the task from y: regression if a number has a fractional part, else classification.
 
     Examples
     --------
@@ -238,18 +238,18 @@ def task_of(y: ArrayLike) -> str:
     ('classification', 'regression', 'classification')
     """
     values = check_target(y)
-    is_broken = values.dtype.kind == "f" and bool((values != np.floor(values)).any())
-    return "regression" if is_broken else "classification"
+    has_fractions = values.dtype.kind == "f" and bool((values != np.floor(values)).any())
+    return "regression" if has_fractions else "classification"
 
 
 @dataclass(frozen=True, eq=False)
 class AddedRule:
-    """A rule as an additional learner of a study: it combines stored votes without training a model.
+    """A rule that is added to a study as a learner. It combines stored votes without training a model.
 
     Parameters
     ----------
     title : str
-        Its name in the study.
+        The name of the rule in the study.
     rule : Rule
     members : list of str
     """
@@ -260,7 +260,7 @@ class AddedRule:
 
     @classmethod
     def of(cls, rule: object, members: Sequence[str], name: str | None) -> Self:
-        """Check a rule, and make a name for it if none is passed.
+        """Check a rule, and create a name for it if none is passed.
 
         Examples
         --------
@@ -276,7 +276,7 @@ class AddedRule:
         return cls(title, made, names)
 
     def register(self, store: Store) -> None:
-        """Store the rule as a learner of the tasks that all members can do."""
+        """Store the rule as a learner of the tasks that all members support."""
         recipes = store.recipes()
         for each in self.members:
             if each not in {known for known, _ in recipes}:
@@ -287,12 +287,12 @@ class AddedRule:
                 store.add_learner(self.title, task, f"{written_out(self.rule)} of {members}")
 
     def open_cells(self, finished: Mapping[StudyCell, Seconds]) -> list[StudyCell]:
-        """Return the cells that it can decide and has not decided yet, in their order."""
+        """Return, in order, the cells that all members have finished and the rule has not."""
         cells = {StudyCell(each.resample, each.table, self.title) for each in finished} - finished.keys()
         return [cell for cell in sorted(cells) if all(part in finished for part in self.parts(cell))]
 
     def parts(self, cell: StudyCell) -> list[StudyCell]:
-        """Return the cells of the members."""
+        """Return the cells of the members on the same resample and table."""
         return [StudyCell(cell.resample, cell.table, each) for each in self.members]
 
     def decide(
@@ -307,7 +307,7 @@ class AddedRule:
         parts = self.parts(cell)
         honest = [store.votes(part, "honest", table) for part in parts]
         if self.rule.needs_fit and any(each is None for each in honest):
-            raise ValueError("The rule learns from honest votes, but the study has none: its cv is None.")
+            raise ValueError("The rule needs honest votes, but the study has none, because its cv is None.")
         rule: Rule = seeded_by_name(Member(self.title, self.rule), cell.resample).estimator
         try:
             began = time.perf_counter()

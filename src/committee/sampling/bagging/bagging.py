@@ -1,8 +1,8 @@
-"""What bagging and random subspaces share: their fit, and what can be asked of their members.
+"""Fit bagging and random subspaces, and give access to their members.
 
-In: a table and a class or a number for each row. Out: members of one kind, each fitted on rows and columns of
-its own, and a rule on their votes. Our own trees are grown by the engine, all in one call; other estimators
-are fitted by a runner. Bags, columns and seeds are the same for both.
+In: a table and a class or a number for each row. Out: members of one kind, each fitted on other rows and
+columns, and a rule that combines their votes. The engine grows our own trees in one call. A runner fits other
+estimators. Bags, columns and seeds are the same for both.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from committee.learners.tree_parameters import CATEGORICAL_FEATURES, N_JOBS, RUN
 from committee.learners.voter import Tabular, is_plain
 from committee.members.member_fit import importances_of
 from committee.members.member_kinds import check_estimator, grows_in_engine, is_member, takes_codes
-from committee.members.member_votes import check_judged
+from committee.members.member_votes import check_scored_by
 from committee.members.training_set import group_codes, in_order
 from committee.metrics.scoring import metric_of
 from committee.parameters import (
@@ -43,7 +43,7 @@ from committee.parameters import (
     share,
 )
 from committee.running import n_threads
-from committee.sampling.bagging.batch import Batch, Learning, Made, columns_of_members, n_members_wanted
+from committee.sampling.bagging.batch import Batch, Made, MemberTraining, columns_of_members, n_members_wanted
 from committee.sampling.bagging.engine_fits import are_members_of, check_tree, grow_members
 from committee.sampling.bagging.outside_votes import (
     check_decides_outside,
@@ -69,29 +69,30 @@ from committee.votes.vote_arrays import dtype_of, shares_of
 
 @declared
 class Bagging(CallbackSupportMixin, Ensemble):
-    """Members of one kind that differ because each sees other rows or other columns.
+    """Members of one kind that are fitted on different rows or columns.
 
     Attributes
     ----------
     estimator_ : estimator
-        A member that is not fitted.
+        An unfitted member.
     estimators_ : sequence of estimators
-        The members. Those of the engine are made when they are asked for.
+        The members. Those of the engine are created when they are accessed.
     estimators_features_ : list of ndarray of int
-        The columns that each member sees.
+        The columns of each member.
     estimators_samples_ : list of ndarray of int
-        The rows that each member sees, one as often as it was drawn; drawn again when they are asked for.
+        The rows in the bag of each member, each as often as it was drawn. They are drawn again when they are
+        accessed.
     estimator_weights_ : ndarray of shape (n_members,)
-        What the vote of each member counts, if the rule is a fixed one or has weights.
+        The weight of the vote of each member, if the rule is a fixed one or has weights.
     oob_score_ : float
         With `oob_score`.
     oob_curve_ : ndarray of shape (n_members,)
         With `oob_score` or `n_estimators="auto"`: the error of the mean of the votes (of their majority, if
         that is the rule) after every member: the misclassified share of the rows, or the mean squared error.
     oob_votes_ : ndarray of shape (n_members, n_rows, n_outputs)
-        With `keep_votes`: the votes of every member on the rows that it has not seen; NaN elsewhere.
+        With `keep_votes`: the votes of every member on the rows outside of its bag, NaN for other rows.
     feature_importances_ : ndarray of shape (n_columns,)
-        The mean of the members' own, if they have such.
+        The mean of the members' importances, if they have importances.
     """
 
     _default_member: ClassVar[type]
@@ -101,58 +102,57 @@ class Bagging(CallbackSupportMixin, Ensemble):
         Constraint(
             "an estimator with fit and predict, or None", lambda value: value is None or is_member(value)
         ),
-        "The member, cloned for each bag, every `random_state` of it drawn anew. None is a full tree. The "
-        "engine grows `DecisionTree`, `RandomTree`, `DecisionStump` and `C45Classifier` members itself, in "
-        "one call, from a table that is binned once, or sorted for C4.5; they know all classes and "
-        "categories of the table. Others are fitted by the runner and see X as it is. Members that take "
-        "`sample_weight`, as all inside them do, see the rows of a bag once, with weights; others, and "
-        "pipelines, see them as often as they were drawn. Where a member refuses a bag of one class, "
-        "scikit-learn's `DummyClassifier` votes for it.",
+        "The member, cloned for each bag with new random states. None is an unpruned tree. The engine grows "
+        "`DecisionTree`, `RandomTree`, `DecisionStump` and `C45Classifier` members in one call, from a table "
+        "that is binned once, or sorted once for C4.5. They use all classes and categories of the table. The "
+        "runner fits other members on the unchanged X. Members that take `sample_weight`, in all their "
+        "parts, get the rows of a bag once, with weights. Others, and pipelines, get them as often as they "
+        "were drawn. If a member raises on a bag of one class, scikit-learn's `DummyClassifier` replaces it.",
         kw_only=False,
     )
     n_estimators: int | str = parameter(
         10,
         either(integer(1), one_of("auto")),
         'The number of members. "auto" adds members, at most 1000, until the out-of-bag error is flat: its '
-        "mean over the last 25 members is not half a percent below that over the 25 before.",
+        "mean over the last 25 members is less than half a percent below the mean over the 25 before.",
         kw_only=False,
     )
     max_samples: int | float = parameter(
         1.0,
         either(integer(1), share(whole=True)),
-        "How many rows (or groups, if `fit` gets some) are drawn for each member; a float is a share of all "
-        "that have a weight.",
+        "The number of rows (or groups, if `fit` gets some) to draw for each member. A float is a share of "
+        "those of positive weight.",
     )
     max_features: int | float = parameter(
         1.0,
         either(integer(1), share(whole=True)),
-        "How many columns are drawn for each member; a float is a share of all.",
+        "The number of columns to draw for each member. A float is a share of all.",
     )
     bootstrap: bool = parameter(
         True,
         boolean,
-        "Whether rows are drawn with replacement, in proportion to their weights, and then weigh 1. Integer "
-        "weights whose mean over the rows that have some is below 4 are repetitions: a row of weight 2 is "
-        "the row twice. False is pasting: every row, or every repetition of one, is as likely as any other, "
-        "is drawn at most once and keeps its weight.",
+        "Whether rows are drawn with replacement, in proportion to their weights. Drawn rows have the weight "
+        "1. Integer weights whose mean over the positive ones is below 4 are repetitions: a row of weight 2 "
+        "is the row twice. False is pasting: every row, or every repetition of a row, is drawn at most once "
+        "with the same probability and keeps its weight.",
     )
     bootstrap_features: bool = parameter(
         False,
         boolean,
-        "Whether columns are drawn with replacement. A column that is drawn twice is there once.",
+        "Whether columns are drawn with replacement. A column that is drawn twice is used once.",
     )
     keep_votes: bool = parameter(
         False,
         boolean,
-        "Whether to keep the votes of every member on the rows that it has not seen, for `oob_votes_` and "
+        "Whether to store the votes of every member on the rows outside of its bag, for `oob_votes_` and "
         "`recombine`.",
     )
     warm_start: bool = parameter(
         False,
         boolean,
         "Whether `fit` adds members to those of the previous fit, up to `n_estimators`. The rows must be the "
-        "same. A fit that is interrupted (Ctrl-C) keeps the members that are made, and the next one goes on; "
-        "with False, it leaves the estimator as it was.",
+        "same. An interrupted fit (Ctrl-C) keeps the members that are fitted, and the next fit resumes it. "
+        "With False, an interrupted fit does not change the estimator.",
     )
     categorical_features: Any = parameter("from_dtype", *CATEGORICAL_FEATURES)
     runner: Any = parameter("threads", *RUNNER)
@@ -172,16 +172,16 @@ class Bagging(CallbackSupportMixin, Ensemble):
         Parameters
         ----------
         X : table of shape (n_rows, n_columns)
-            numpy, scipy sparse, pandas, polars or Arrow. NaN and None are missing values. A member that is
-            not of the engine gets it as it is (a sparse matrix as a dense one). The engine takes a
+            numpy, scipy sparse, pandas, polars or Arrow. NaN and None are missing values. Members that the
+            engine does not grow get it unchanged (a sparse matrix as a dense one). The engine takes a
             `BinnedTable` too.
         y : array-like of shape (n_rows,)
         sample_weight : array-like of shape (n_rows,), default=None
-            Weights of the rows. None gives every row the weight 1. See `bootstrap` for what they do; rows of
-            weight 0 take no part.
+            Weights of the rows. None gives every row the weight 1. See `bootstrap` for their effect. Rows of
+            weight 0 are ignored.
         groups : array-like of shape (n_rows,), default=None
-            Rows of one group are drawn together, all groups being as likely, and keep their weights. So a
-            row is judged out of bag by members that have seen nothing of its group.
+            Rows of one group are drawn together, and keep their weights. All groups have the same
+            probability. So the out-of-bag votes on a row come from members without any row of its group.
 
         Returns
         -------
@@ -189,33 +189,33 @@ class Bagging(CallbackSupportMixin, Ensemble):
         """
         check_parameters(self)
         resumes = bool(self.warm_start) and self._has_learnt()
-        learning = self._read_training(X, y, sample_weight, groups, resumes)
+        data = self._read_training(X, y, sample_weight, groups, resumes)
         seed = self._seed if resumes else draw_seed(self.random_state)
         rule = self._new_rule(seed)
-        batch = self._batch(learning, rule, seed, self._n_members() if resumes else 0)
+        batch = self._batch(data, rule, seed, self._n_members() if resumes else 0)
         if batch.last == batch.first:
             if not batch.is_auto:
                 warn_of_no_more("members")
-            self._score_again(learning.training)
+            self._score_again(data.training)
             return self
         frame = FitFrame(self, X, y, "member", batch.last, n_before=batch.first, is_limit=batch.is_auto)
         with frame.work:
-            made = self._make(replace(batch, progress=frame.hook), learning)
-        frame.end(made.interruption, made.n_members, lambda: self._keep_made(made, batch, learning, rule))
+            made = self._make(replace(batch, progress=frame.hook))
+        frame.end(made.interruption, made.n_members, lambda: self._keep_made(made, batch, rule))
         if self.oob_score and np.isnan(self.oob_curve_[-1]):
-            message = "Every member has seen every row, so oob_score_ is NaN. Make more members."
+            message = "Every bag contains every row, so oob_score_ is NaN. Fit more members."
             warnings.warn(message, stacklevel=3)
         return self
 
     @property
     def estimators_(self) -> Any:
-        """The members: a sequence of fitted estimators, those of the engine made when they are asked for."""
+        """The members: a sequence of fitted estimators. Those of the engine are created on access."""
         check_is_fitted(self)
         return Members(self, self._members) if self._is_engine() else self._members
 
     @property
     def estimators_features_(self) -> list[np.ndarray]:
-        """The columns that each member sees."""
+        """The columns of each member."""
         check_is_fitted(self)
         if self._columns is None:
             return [np.arange(self.n_features_in_)] * self._n_members()
@@ -223,13 +223,13 @@ class Bagging(CallbackSupportMixin, Ensemble):
 
     @property
     def estimators_samples_(self) -> list[np.ndarray]:
-        """The rows that each member sees, one as often as it was drawn."""
+        """The rows in the bag of each member, each as often as it was drawn."""
         check_is_fitted(self)
         return [self._bags.rows(self._seed, i) for i in range(self._n_members())]
 
     @property
     def estimator_weights_(self) -> np.ndarray:
-        """What the vote of each member counts."""
+        """The weight of the vote of each member."""
         check_is_fitted(self)
         if isinstance(self.rule_, FixedRule) or self.rule_ is None:
             return shares_of(getattr(self.rule_, "weights", None), self._n_members())
@@ -239,7 +239,7 @@ class Bagging(CallbackSupportMixin, Ensemble):
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """The mean of the members' own importances, if they have such; they sum to 1, or are all 0."""
+        """The mean of the members' importances, if they have importances. They sum to 1, or are all 0."""
         check_is_fitted(self)
         if self._importances is not None:
             by_member = self._importances
@@ -251,19 +251,19 @@ class Bagging(CallbackSupportMixin, Ensemble):
 
     @property
     def oob_votes_(self) -> np.ndarray:
-        """The votes of every member on the rows that it has not seen; NaN elsewhere."""
+        """The votes of every member on the rows outside of its bag, NaN for other rows."""
         check_is_fitted(self)
         if self._votes_outside is None:
-            raise AttributeError("The votes of members are kept only by a fit with keep_votes=True.")
+            raise AttributeError("Only a fit with keep_votes=True stores the votes of members.")
         return self._votes_outside.votes
 
     def recombine(self, rule: Any, X: Any = None) -> Self:
-        """The same members with another rule: none is fitted again.
+        """Return the same members with another rule, without fitting members again.
 
         Parameters
         ----------
         rule : str, callable or Rule
-            A name of `committee.rules`, a function of votes, or a rule. One that learns needs a fit with
+            A name of `committee.rules`, a function of votes, or a rule. A rule that learns needs a fit with
             `keep_votes=True`.
         X : table, default=None
             The table of the fit, for a rule that looks at the rows.
@@ -271,7 +271,7 @@ class Bagging(CallbackSupportMixin, Ensemble):
         Returns
         -------
         estimator
-            Of the same class, without an out-of-bag score.
+            A fitted estimator of the same class, without an out-of-bag score.
 
         Examples
         --------
@@ -305,17 +305,18 @@ class Bagging(CallbackSupportMixin, Ensemble):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         if self.estimator is not None and not grows_in_engine(self.estimator):
-            # Members that are not of the engine get what there is.
+            # Members that the engine does not grow get X unchanged.
             own = get_tags(self.estimator).input_tags
             tags.input_tags.allow_nan = own.allow_nan
             tags.input_tags.string, tags.input_tags.categorical = own.string, own.categorical
         return tags
 
-    def _read_training(self, X: Any, y: Any, sample_weight: Any, groups: Any, resumes: bool) -> Learning:
-        """Read and check what the members learn from."""
+    def _read_training(
+        self, X: Any, y: Any, sample_weight: Any, groups: Any, resumes: bool
+    ) -> MemberTraining:
+        """Read and check the training data of the members."""
         member = self._default_member() if self.estimator is None else clone(self.estimator)
         check_estimator(member, are_classes=self._task_type is Classification)
-        is_engine = grows_in_engine(member)
         if isinstance(X, BinnedTable) and not takes_codes(member):
             raise TypeError(
                 f"X is a BinnedTable, and {type(member).__name__} learns from values. Pass the table itself."
@@ -323,26 +324,26 @@ class Bagging(CallbackSupportMixin, Ensemble):
         source = X if isinstance(X, BinnedTable) else open_source(X)
         table = read_resumed_table(self, source) if resumes else fit_table(self, source, sample_weight)
         training = training_of(self, table, y, sample_weight, getattr(self, "class_weight", None))
-        if is_engine:
+        if grows_in_engine(member):
             check_tree(member, training.y)
         native = None if isinstance(source, BinnedTable) else in_order(source, table.schema).native
         codes, binned = group_codes(groups, table.n_rows), training.bin(n_threads(self.n_jobs))
         repeats = repeats_of(sample_weight, table.n_rows) if codes is None else None
-        return Learning(member, is_engine, training, binned, native, codes, repeats)
+        return MemberTraining(member, training, binned, native, codes, repeats)
 
-    def _batch(self, learning: Learning, rule: Rule, seed: int, first: int) -> Batch:
-        """What is to be done, checked before any work is."""
-        training = learning.training
+    def _batch(self, data: MemberTraining, rule: Rule, seed: int, first: int) -> Batch:
+        """Return the members to add, with all checks done before any work."""
+        training = data.training
         curve = self._curve_before() if first > 0 else ()
         last = n_members_wanted(self.n_estimators, first, "members", curve)
         check_rule(rule, last, training.task)
         check_metric(self.oob_score, training.task)
-        check_probabilities(rule, learning.member, training.task)
+        check_probabilities(rule, data.member, training.task)
         if self.oob_score and is_open(training.task):
             check_decides_outside(rule, last, training.task)
         if is_named(self.oob_score):
-            check_judged(learning.member, metric_of(self.oob_score, n_outputs_of(training.task)))
-        self._check_classes_weigh(learning)
+            check_scored_by(data.member, metric_of(self.oob_score, n_outputs_of(training.task)))
+        self._check_classes_weigh(data)
         columns = columns_of_members(
             training.table.schema.n_columns,
             self.max_features,
@@ -352,17 +353,17 @@ class Bagging(CallbackSupportMixin, Ensemble):
         )
         bags = Bags.of(
             training,
-            learning.binned,
-            learning.groups,
+            data.binned,
+            data.groups,
             bootstrap=bool(self.bootstrap),
             max_samples=self.max_samples,
             sampling=getattr(self, "sampling", "plain"),
-            repeats=learning.repeats,
+            repeats=data.repeats,
             n_threads=n_threads(self.n_jobs),
         )
-        if first > 0:
-            self._check_can_resume(learning, bags, rule)
         is_scored = bool(self.oob_score) or self.n_estimators == "auto"
+        if first > 0:
+            self._check_can_resume(data, bags, name_of_sum(rule), is_scored)
         has_to_learn = learns(rule, training.task)
         needs = needs_votes(rule, training.task, is_scored=bool(self.oob_score))
         keeps_votes = bool(self.keep_votes) or needs
@@ -373,10 +374,9 @@ class Bagging(CallbackSupportMixin, Ensemble):
             votes_before(self._votes_outside)
         before = self._out_of_bag if first > 0 and is_scored else None
         return Batch(
-            learning.member,
-            training,
+            data,
             bags,
-            weights_each_time(training.weights, learning.repeats) if bags.keeps_weights else None,
+            weights_each_time(training.weights, data.repeats) if bags.keeps_weights else None,
             columns,
             seed,
             first,
@@ -388,12 +388,12 @@ class Bagging(CallbackSupportMixin, Ensemble):
             before=before,
         )
 
-    def _check_classes_weigh(self, learning: Learning) -> None:
+    def _check_classes_weigh(self, data: MemberTraining) -> None:
         sampling, weight = getattr(self, "sampling", "plain"), getattr(self, "class_weight", None)
-        if sampling != "plain" and weight is not None and self.bootstrap and learning.groups is None:
+        if sampling != "plain" and weight is not None and self.bootstrap and data.groups is None:
             raise ValueError(
-                f"class_weight says how often classes are drawn, and so does sampling={sampling!r}. Set one "
-                "of them, or class_weight of the estimator."
+                f"class_weight and sampling={sampling!r} both set how often classes are drawn. Set one of "
+                "them, or class_weight of the estimator."
             )
 
     def _check_all_rows(self, is_scored: bool, learns: bool) -> None:
@@ -408,45 +408,46 @@ class Bagging(CallbackSupportMixin, Ensemble):
                 "bootstrap=True or max_samples < 1, or rule='mean'."
             )
 
-    def _make(self, batch: Batch, learning: Learning) -> Made:
-        if learning.is_engine:
-            return grow_members(batch, learning.binned, n_threads(self.n_jobs))
-        # A thread that nobody works beside gains nothing, and what it allocates, as the rows that a member
-        # keeps, goes back to the system when it ends: to ask for that again is a third of a quick fit.
+    def _make(self, batch: Batch) -> Made:
+        if grows_in_engine(batch.data.member):
+            return grow_members(batch, n_threads(self.n_jobs))
+        # A single thread gains nothing over a serial runner, and its memory goes back to the system when it
+        # ends: allocating that memory again takes a third of a quick fit.
         is_alone = self.runner == "threads" and n_threads(self.n_jobs) == 1
         with running.runner_of("serial" if is_alone else self.runner, self.n_jobs) as run:
-            return fit_members(batch, learning.native, run)
+            return fit_members(batch, run)
 
-    def _keep_made(self, made: Made, batch: Batch, learning: Learning, rule: Rule) -> None:
-        """Become a fitted estimator: the last step of a fit, so that one that fails changes nothing."""
-        training, resumes = batch.training, batch.first > 0
+    def _keep_made(self, made: Made, batch: Batch, rule: Rule) -> None:
+        """Store the results of a fit. This is the last step, so a failed fit changes nothing."""
+        data, training, resumes = batch.data, batch.data.training, batch.first > 0
         outside = None
         if made.votes is not None:
-            outside = HonestVotes.of_bags(made.votes, training.y, training.weights, learning.groups)
+            outside = HonestVotes.of_bags(made.votes, training.y, training.weights, data.groups)
         columns = None if batch.columns is None else batch.columns[: made.n_members]
         members, importances, has_missing = made.members, made.importances, made.has_missing
         if resumes:
-            members = joined(self._members, members)
+            is_list = isinstance(members, list)
+            members = self._members + members if is_list else _engine.append_trees(self._members, members)
             columns = self._columns_with(columns, made.n_members)
             if outside is not None and self._votes_outside is not None:
                 outside = outside.after(self._votes_outside)
             if importances is not None and has_missing is not None:
                 importances = np.concatenate([self._importances, importances])
                 has_missing = has_missing | self._has_missing
-        ruling = Ruling.of(rule, training.task, outside, learning.native, is_scored=bool(self.oob_score))
-        judged = None
+        ruling = Ruling.of(rule, training.task, outside, data.native, is_scored=bool(self.oob_score))
+        out_of_bag = None
         if made.out_of_bag is not None:
-            judged = OutOfBag.of(made.out_of_bag, training, self.oob_score, ruling.decision)
+            out_of_bag = OutOfBag.of(made.out_of_bag, training, self.oob_score, ruling.decision)
         self._keep_task(training.table.schema, training.task)
         self._members: Any = members
         self._columns: list[np.ndarray] | None = columns
         self._importances: np.ndarray | None = importances
         self._bags, self._seed, self._data = batch.bags, batch.seed, training.data
-        # Members that are not of the engine know nothing of missing values.
+        # None for members that the engine does not grow.
         self._has_missing: Any = has_missing
-        self._out_of_bag = judged
-        self.estimator_ = learning.member
-        # A fit that goes on needs the votes of the members that are there.
+        self._out_of_bag = out_of_bag
+        self.estimator_ = data.member
+        # A resumed fit needs the votes of the existing members.
         self._keep_ruling(ruling, keeps_votes=bool(self.keep_votes or self.warm_start))
 
     def _cast(self, X: Any) -> np.ndarray:
@@ -462,7 +463,7 @@ class Bagging(CallbackSupportMixin, Ensemble):
         return self._members.n_trees if self._is_engine() else len(self._members)
 
     def _keep_ruling(self, ruling: Ruling, *, keeps_votes: bool) -> None:
-        """Take a fitted rule. Where votes are summed, trees of the engine decide by themselves."""
+        """Store a fitted rule. If it only sums votes, the engine decides for its own trees."""
         self.__dict__.pop("_forest", None)
         self._matrix_width = -1
         if self._is_engine() and sums_votes(ruling.rule):
@@ -475,36 +476,35 @@ class Bagging(CallbackSupportMixin, Ensemble):
         """The size of the members in memory, in bytes, if they are of the engine."""
         check_is_fitted(self)
         if not self._is_engine():
-            raise AttributeError("Only members of the engine know their size.")
+            raise AttributeError("nbytes is only available for members that the engine grows.")
         return int(self._members.nbytes)
 
     def _columns_with(self, more: list[np.ndarray] | None, n_more: int) -> list[np.ndarray] | None:
-        """The columns of the members that are there, and of more of them."""
+        """Return the columns of the existing members and of new ones."""
         if self._columns is None and more is None:
             return None
         every = np.arange(self.n_features_in_, dtype=np.uint32)
         before = [every] * self._n_members() if self._columns is None else self._columns
         return [*before, *([every] * n_more if more is None else more)]
 
-    def _check_can_resume(self, learning: Learning, bags: Bags, rule: Rule) -> None:
-        """Raise if a fit cannot go on with these members: other rows, bags, kinds or rules."""
-        training = learning.training
-        check_same_task(training.task, self._task)
-        if learning.is_engine != self._is_engine():
-            raise ValueError("warm_start=True goes on with members of the same kind. Set it to False.")
-        if training.table.n_rows != self._bags.n_rows:
+    def _check_can_resume(self, data: MemberTraining, bags: Bags, sum_rule: str, is_scored: bool) -> None:
+        """Raise if the previous fit had other rows, bags, kinds of members or rules."""
+        check_same_task(data.training.task, self._task)
+        if grows_in_engine(data.member) != self._is_engine():
+            raise ValueError("warm_start=True needs members of the same kind. Set it to False.")
+        if bags.n_rows != self._bags.n_rows:
             raise ValueError(
-                f"X has {training.table.n_rows} rows, and the members of the previous fit saw "
-                f"{self._bags.n_rows}. With warm_start=True, pass the same rows."
+                f"X has {bags.n_rows} rows, and the previous fit had {self._bags.n_rows}. With "
+                "warm_start=True, pass the same rows."
             )
-        if not bags.are_those(self._bags):
+        if not bags.equals(self._bags):
             raise ValueError(
-                "warm_start=True goes on with the bags of the previous fit, and these are others. Leave rows, "
-                "weights, groups, bootstrap, max_samples and sampling as they were, or set it to False."
+                "warm_start=True needs the bags of the previous fit, and these differ. Keep rows, weights, "
+                "groups, bootstrap, max_samples and sampling unchanged, or set it to False."
             )
-        if self.oob_score or self.n_estimators == "auto":
-            check_can_resume(self._out_of_bag, training.table.n_rows, False)
-            self._check_same_sums(name_of_sum(rule))
+        if is_scored:
+            check_can_resume(self._out_of_bag, bags.n_rows, False)
+            self._check_same_sums(sum_rule)
 
     def _each_vote(self, source: Source) -> Iterator[np.ndarray]:
         runner = "serial" if self.runner == "serial" else "threads"
@@ -567,20 +567,15 @@ class Bagging(CallbackSupportMixin, Ensemble):
         self._seed = fields.integer("seed", 0, 2**64 - 1)
         self._bags = Bags.take(fields.fields("bags"))
         self.estimator_ = fields.take("estimator", object)
-        fields.require(is_member(self.estimator_), "the estimator is none")
+        fields.require(is_member(self.estimator_), "the estimator is not an estimator")
         are_its = are_members_of(self.estimator_, self._members)
         fields.require(are_its, "the members are not of the estimator")
         importances = fields.optional_array("importances", np.float64, (n_members, n_columns))
         has_missing = fields.optional_array("has_missing", bool, (n_columns,))
         is_whole = (importances is not None and has_missing is not None) == self._is_engine()
-        fields.require(is_whole, "what is known of the columns is not that of the members")
+        fields.require(is_whole, "importances and missing values do not fit the members")
         self._importances, self._has_missing = importances, has_missing
         self._take_ruling(state.kept, fields, n_members, self._bags.n_rows)
 
     def _known_scores(self) -> dict[str, float]:
         return super()._known_scores() if self.oob_score else {}
-
-
-def joined(first: Any, second: Any) -> Any:
-    """The members of two fits."""
-    return first + second if isinstance(first, list) else _engine.append_trees(first, second)

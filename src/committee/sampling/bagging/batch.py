@@ -1,4 +1,4 @@
-"""What a fit of bagging is to do: who the members are, what each of them sees, and how many there will be."""
+"""Describe a fit of bagging: the training set, the bags and columns of the members, and their number."""
 
 from __future__ import annotations
 
@@ -16,33 +16,30 @@ from committee.sampling.bags import Bags
 from committee.sampling.out_of_bag import OutOfBag
 from committee.table import BinnedTable
 
-# n_estimators="auto" makes at most so many members, and looks at so many to see whether the error is flat.
+# The limit of n_estimators="auto", and the number of members over which it averages the error.
 MOST_MEMBERS = 1000
 FLAT_MEMBERS = 25
 
 
 @dataclass(frozen=True, eq=False)
-class Learning:
-    """What members learn from.
+class MemberTraining:
+    """The unfitted member, and the training data of all members.
 
     Parameters
     ----------
     member : estimator
-        Not fitted.
-    is_engine : bool
-        Whether the engine grows it.
     training : Training
     binned : BinnedTable
         The table in the engine's codes.
     native : matrix or frame, or None
-        The table as members take it; None for a `BinnedTable`.
+        The table as members take it. None for a `BinnedTable`.
     groups : ndarray of int of shape (n_rows,), or None
     repeats : ndarray of shape (n_rows,), or None
-        How often each row stands in the table, if its weight says that; what its class weighs is not in it.
+        The number of repetitions of each row, if the weights of the rows are repetitions. Weights of classes
+        do not count.
     """
 
     member: Any
-    is_engine: bool
     training: Training
     binned: BinnedTable
     native: Any
@@ -52,37 +49,34 @@ class Learning:
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """What is to be done.
+    """The members that a fit adds.
 
     Parameters
     ----------
-    member : estimator
-        Not fitted.
-    training : Training
+    data : MemberTraining
     bags : Bags
     weights : ndarray of shape (n_rows,), or None
-        What a row weighs each time that it stands in a bag; None for 1.
+        The weight of one repetition of a row in a bag. None is 1.
     columns : list of ndarray of uint32, or None
-        What each of the members sees that are to be made; None if they all see all columns.
+        The columns of each new member. None is all columns for all members.
     seed : int
     first, last : int
-        The members to be made: those before `first` are there.
+        The range of the new members. Members before `first` exist already.
     is_auto : bool
         Whether to stop when the out-of-bag error is flat.
     is_scored : bool
-        Whether the out-of-bag decision is wanted.
+        Whether to compute the out-of-bag decision.
     keeps_votes : bool
-        Whether the votes of every member on the rows that it has not seen are wanted.
+        Whether to return the votes of every member on the rows outside of its bag.
     is_majority : bool
-        Whether votes for one class alone are summed.
+        Whether each vote counts for its highest class only.
     before : OutOfBag or None
-        Of the members that are there.
+        The out-of-bag votes of the existing members.
     progress : callable or None
-        Called with the number of members done; the work ends if it answers True.
+        Called with the number of members done. The work stops if it returns True.
     """
 
-    member: Any
-    training: Training
+    data: MemberTraining
     bags: Bags
     weights: np.ndarray | None
     columns: list[np.ndarray] | None
@@ -99,19 +93,19 @@ class Batch:
 
 @dataclass(frozen=True, eq=False)
 class Made:
-    """What a fit of bagging has made.
+    """The members that a fit of bagging has fitted.
 
     Parameters
     ----------
     members : list of estimators, or the engine's Forest
     out_of_bag : OutOfBagVotes, or None
-        Those of the members before included.
+        The votes of all members, including those of the previous fit.
     votes : ndarray of shape (n_members, n_rows, n_outputs), or None
-        NaN where a member has seen a row.
+        NaN if the bag of the member contains the row.
     importances : ndarray of shape (n_members, n_columns), or None
     has_missing : ndarray of bool of shape (n_columns,), or None
     interruption : BaseException, or None
-        What has ended the work before its time. The members so far are whole.
+        The reason if the work ended early. The members so far are complete.
     """
 
     members: Any
@@ -123,14 +117,14 @@ class Made:
 
     @property
     def n_members(self) -> int:
-        """How many members were made."""
+        """The number of new members."""
         return len(self.members) if isinstance(self.members, list) else self.members.n_trees
 
 
 def columns_of_members(
     n_columns: int, max_features: int | float, *, replaces: bool, seed: int, members: range
 ) -> list[np.ndarray] | None:
-    """The columns that each member sees, in increasing order; None if all see all.
+    """Return the columns of each member in increasing order, or None if all members use all columns.
 
     Examples
     --------
@@ -138,46 +132,60 @@ def columns_of_members(
     [array([0, 2], dtype=uint32), array([1, 3], dtype=uint32)]
     >>> columns_of_members(4, 5, replaces=False, seed=0, members=range(1))
     Traceback (most recent call last):
-    ValueError: max_features=5 is more than the 4 columns of X. Lower it, or give a share in (0, 1].
+    ValueError: max_features=5 is more than the 4 columns of X. Lower it, or pass a share in (0, 1].
     """
     n_seen = max(1, int(max_features * n_columns)) if is_float(max_features) else int(max_features)
     if n_seen > n_columns:
         raise ValueError(
-            f"max_features={max_features} is more than the {n_columns} columns of X. Lower it, or give a "
+            f"max_features={max_features} is more than the {n_columns} columns of X. Lower it, or pass a "
             "share in (0, 1]."
         )
     if n_seen == n_columns and not replaces:
         return None
-    # A generator for each member: a fit that goes on later draws what it would have drawn at once.
+    # Each member has a generator, so a resumed fit draws the same columns as a single fit.
     drawn = [stream(seed, i, COLUMNS).choice(n_columns, n_seen, replace=replaces) for i in members]
     return [np.unique(each).astype(np.uint32) for each in drawn]
 
 
-def n_members_wanted(n_estimators: int | str, n_there: int, what: str, curve: Any = ()) -> int:
-    """The number of members to have after the fit, if as many are there before, of such an out-of-bag error.
+def n_members_wanted(n_estimators: int | str, n_before: int, what: str, curve: Any = ()) -> int:
+    """Return the number of members after the fit.
+
+    Parameters
+    ----------
+    n_estimators : int or "auto"
+    n_before : int
+        The number of members before the fit.
+    what : {"members", "trees"}
+    curve : sequence of float
+        The out-of-bag errors of the members before the fit.
+
+    Returns
+    -------
+    int
 
     Examples
     --------
     >>> n_members_wanted(50, 100, "trees")
     Traceback (most recent call last):
-    ValueError: n_estimators=50 must be larger or equal to the 100 trees that warm_start=True goes on with.
+    ValueError: n_estimators=50 must be larger or equal to the 100 trees of the previous fit, with \
+warm_start=True.
     >>> n_members_wanted("auto", 60, "trees", [0.5] * 60), n_members_wanted("auto", 0, "trees")
     (60, 1000)
     """
     if isinstance(n_estimators, str):
-        return n_there if is_flat(curve) else max(MOST_MEMBERS, n_there)
-    if n_estimators < n_there:
+        return n_before if is_flat(curve) else max(MOST_MEMBERS, n_before)
+    if n_estimators < n_before:
         raise ValueError(
-            f"n_estimators={n_estimators} must be larger or equal to the {n_there} {what} that "
-            "warm_start=True goes on with."
+            f"n_estimators={n_estimators} must be larger or equal to the {n_before} {what} of the previous "
+            "fit, with warm_start=True."
         )
     return int(n_estimators)
 
 
 def is_flat(curve: Any) -> bool:
-    """Whether the mean error over the last members is not half a percent below that over as many before.
+    """Return whether the mean error of the last members is less than half a percent below the one before.
 
-    An error that is not known yet, since every row is in every bag, as a single one always is, is flat too.
+    An error that is NaN, because every bag contains every row, counts as flat.
 
     Examples
     --------

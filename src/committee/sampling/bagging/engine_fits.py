@@ -1,4 +1,4 @@
-"""Bagging in the engine: our own trees, from a table that is binned or sorted once, in one call."""
+"""Fit bagging of our own trees in one call of the engine, from a table that is binned or sorted once."""
 
 from __future__ import annotations
 
@@ -21,53 +21,59 @@ from committee.members.member_kinds import (
 )
 from committee.sampling.bagging.batch import FLAT_MEMBERS, Batch, Made
 from committee.sampling.bagging.outside_votes import votes_outside
-from committee.table import BinnedTable, Table
+from committee.table import Table
 from committee.task import Classification, class_weights
 
 
 def are_members_of(member: Any, members: Any) -> bool:
-    """Whether what a file holds can be members of a kind: trees of the engine, or a list of estimators."""
+    """Return whether saved members fit the kind of a member: trees of the engine, or a list of estimators."""
     return are_trees_of(member, members) if grows_in_engine(member) else isinstance(members, list)
 
 
 def check_tree(member: Any, y: np.ndarray) -> None:
-    """Check the parameters of a member that the engine grows, and what they ask of y."""
+    """Check the parameters of a member that the engine grows, and the y that they require."""
     check_engine_member(member, "ensemble")
     if getattr(member, "criterion", None) == "poisson":
         check_numbers(y, is_rate=True)
 
 
-def grow_members(batch: Batch, binned: BinnedTable, n_threads: int) -> Made:
-    """Let the engine grow the members of a batch."""
-    is_c45 = not takes_codes(batch.member)
-    grown = grow_c45(batch, n_threads) if is_c45 else grow_trees(batch, binned, n_threads)
+def grow_members(batch: Batch, n_threads: int) -> Made:
+    """Grow the members of a batch in the engine."""
+    grow = grow_trees if takes_codes(batch.data.member) else grow_c45
+    grown = grow(batch, n_threads)
     forest = grown.forest
     if batch.progress is not None and grown.interruption is None:
         batch.progress(forest.n_trees)
     votes = None
     if batch.keeps_votes and forest.n_trees > 0:
         votes = votes_outside(
-            batch.training, forest, lambda i: batch.bags.draw(batch.seed, batch.first + i) == 0, n_threads
+            batch.data.training,
+            forest,
+            lambda i: batch.bags.draw(batch.seed, batch.first + i) == 0,
+            n_threads,
         )
-    return Made(forest, grown.out_of_bag, votes, grown.importances, binned.has_missing, grown.interruption)
+    has_missing = batch.data.binned.has_missing
+    return Made(forest, grown.out_of_bag, votes, grown.importances, has_missing, grown.interruption)
 
 
-def grow_trees(batch: Batch, binned: BinnedTable, n_threads: int) -> _engine.GrownForest:
-    """Grow trees and stumps, from the codes of the table."""
-    member, training, bags = batch.member, batch.training, batch.bags
+def grow_trees(batch: Batch, n_threads: int) -> _engine.GrownForest:
+    """Grow trees and stumps from the codes of the table."""
+    member, training, bags = batch.data.member, batch.data.training, batch.bags
     parameters = _engine.ForestParameters()
     set_growing(parameters, batch)
     grow, parameters.ccp_alpha = grow_parameters(member, training)
-    # Trees on drawn rows gain nothing that could be measured from trying every threshold of large nodes, and
-    # it takes twice the time, as in a forest.
+    # As in a forest, trying every threshold of large nodes takes twice the time and does not improve trees on
+    # drawn rows measurably.
     grow.exact = training.n_classes == 0 or not bags.replaces
     parameters.grow = grow
     parameters.are_stumps = type(member) in STUMPS
     if batch.columns is not None:
-        parameters.columns_tried = [n_tried(member, len(each)) for each in batch.columns]
+        sizes = [len(columns) for columns in batch.columns]
+        is_stump = type(member) in STUMPS
+        parameters.columns_tried = sizes if is_stump else [columns_of(member.max_features, n) for n in sizes]
     weights = training.weights if batch.weights is None else batch.weights
     return replace(training, weights=weights).grow(
-        binned,
+        batch.data.binned,
         parameters,
         n_threads,
         bags=bags.drawing(),
@@ -78,12 +84,12 @@ def grow_trees(batch: Batch, binned: BinnedTable, n_threads: int) -> _engine.Gro
 
 
 def grow_c45(batch: Batch, n_threads: int) -> _engine.GrownC45:
-    """Grow C4.5 trees from columns that are sorted once. They know all classes and categories."""
-    training = batch.training
+    """Grow C4.5 trees from columns that are sorted once, with all classes and categories of the table."""
+    training = batch.data.training
     assert isinstance(training.table, Table)
     parameters = _engine.C45BagParameters()
     set_growing(parameters, batch)
-    parameters.tree = batch.member._settings()
+    parameters.tree = batch.data.member._settings()
     return _engine.grow_c45_bags(
         training.table.as_float64(),
         branches_by_column(training.table.schema),
@@ -100,21 +106,16 @@ def grow_c45(batch: Batch, n_threads: int) -> _engine.GrownC45:
 
 
 def set_growing(parameters: _engine.ForestParameters | _engine.C45BagParameters, batch: Batch) -> None:
-    """Set what a batch says of members of any kind. A member's own weights of classes apply to its bag."""
+    """Set the parameters of a batch, with the `class_weight` of a member for its bag."""
     parameters.first_tree, parameters.n_trees, parameters.seed = batch.first, batch.last, batch.seed
     parameters.columns = [] if batch.columns is None else [each.tolist() for each in batch.columns]
     parameters.out_of_bag = batch.is_scored
     parameters.rule = "majority" if batch.is_majority else "mean"
     parameters.flat_trees = FLAT_MEMBERS if batch.is_auto else 0
-    training, weight = batch.training, getattr(batch.member, "class_weight", None)
+    training, weight = batch.data.training, getattr(batch.data.member, "class_weight", None)
     if isinstance(weight, str):
         parameters.balance_bags = True
     elif weight is not None and isinstance(training.task, Classification):
         by_class = np.ones(training.n_classes)
         by_class[training.y] = class_weights(weight, training.task, training.y, None)
         parameters.class_weights = by_class.tolist()
-
-
-def n_tried(member: Any, n_columns: int) -> int:
-    """How many of the columns that a member sees it tries at a node."""
-    return n_columns if type(member) in STUMPS else columns_of(member.max_features, n_columns)

@@ -4,59 +4,52 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from committee.learners import DecisionTreeClassifier, DecisionTreeRegressor
 from committee.learners.tree_parameters import CLASS_WEIGHT
 from committee.learners.voter import Classifies, Regresses
 from committee.parameters import declared, one_of, parameter
 from committee.sampling.bagging.bagging import Bagging
+from committee.sampling.ensemble import oob_decision_function, oob_prediction
 from committee.saving import saved
 
 
 class ClassMembers(Classifies, Bagging):
-    """What the committees of classifiers share.
+    """The base of bagging of classifiers.
 
     Attributes
     ----------
     oob_decision_function_ : ndarray of shape (n_rows, n_classes)
-        With `oob_score`. NaN for a row that all members saw.
+        With `oob_score`. NaN for a row in the bags of all members.
     """
 
     _default_member = DecisionTreeClassifier
 
-    @property
-    def oob_decision_function_(self) -> np.ndarray:
-        """The out-of-bag probabilities, of shape (n_rows, n_classes); NaN for a row that all members saw."""
-        return self._oob_decision()
+    oob_decision_function_ = property(oob_decision_function)
 
 
 class NumberMembers(Regresses, Bagging):
-    """What the committees of regressors share.
+    """The base of bagging of regressors.
 
     Attributes
     ----------
     oob_prediction_ : ndarray of shape (n_rows,)
-        With `oob_score`. NaN for a row that all members saw.
+        With `oob_score`. NaN for a row in the bags of all members.
     """
 
     _default_member = DecisionTreeRegressor
 
-    @property
-    def oob_prediction_(self) -> np.ndarray:
-        """The out-of-bag prediction for each row; NaN for a row that all members saw."""
-        return self._oob_decision()[:, 0]
+    oob_prediction_ = property(oob_prediction)
 
 
 @saved
 @declared
 class BaggingClassifier(ClassMembers):
-    """A committee of classifiers of one kind, each fitted on rows of its own.
+    """A committee of classifiers of one kind, each fitted on other rows.
 
-    Every member sees rows drawn with replacement; `bootstrap=False` draws them without (pasting),
-    `max_features` draws columns as well (random patches). A member without `predict_proba` votes for one
-    class. Trees that the engine grows on rows drawn with replacement sort large nodes into at most 256 bins,
-    as those of `RandomForestClassifier` do.
+    Each member is fitted on rows drawn with replacement. `bootstrap=False` draws them without replacement
+    (pasting), `max_features` also draws columns (random patches). A member without `predict_proba` votes for
+    one class. Trees that the engine grows on rows drawn with replacement sort large nodes into at most 256
+    bins, as those of `RandomForestClassifier` do.
 
     References
     ----------
@@ -78,28 +71,28 @@ class BaggingClassifier(ClassMembers):
     sampling: str = parameter(
         "plain",
         one_of("plain", "stratified", "balanced"),
-        '"stratified" draws from each class by itself, so that every bag has the classes in the proportions '
-        'of the table. "balanced" draws from each class as many rows as the rarest has: every bag has as '
-        "many of each. Groups are then drawn by class, and each must have one class only.",
+        '"stratified" draws from each class separately, so that every bag contains the classes in the '
+        'proportions of the table. "balanced" draws from each class as many rows as the rarest class has. '
+        "Groups are drawn by class too, and each must contain only one class.",
     )
     class_weight: Any = parameter(
         None,
         CLASS_WEIGHT[0],
-        "Weights of the classes, multiplied with those of the rows: with `bootstrap`, rows are drawn in "
-        'proportion to both, as many as without, and `sampling` must be "plain". "balanced" makes them '
-        "inverse to the number of rows of each class, whatever `sample_weight` is (rows of weight 0 count "
-        "too). A class that the dict leaves out weighs 1. A `class_weight` of the member itself is for the "
-        "rows that it has drawn.",
+        "Weights of the classes, multiplied by those of the rows. With `bootstrap`, rows are drawn in "
+        "proportion to both, their number does not depend on them, and `sampling` must be "
+        '"plain". "balanced" makes them inversely proportional to the number of rows of each class, '
+        "including rows of weight 0, whatever `sample_weight` is. A class that is not in the dict has the "
+        "weight 1. A `class_weight` of the member itself applies to the rows in its bag.",
     )
 
 
 @saved
 @declared
 class BaggingRegressor(NumberMembers):
-    """A committee of regressors of one kind, each fitted on rows of its own.
+    """A committee of regressors of one kind, each fitted on other rows.
 
-    Every member sees rows drawn with replacement; `bootstrap=False` draws them without (pasting),
-    `max_features` draws columns as well (random patches).
+    Each member is fitted on rows drawn with replacement. `bootstrap=False` draws them without replacement
+    (pasting), `max_features` also draws columns (random patches).
 
     References
     ----------

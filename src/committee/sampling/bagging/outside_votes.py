@@ -1,4 +1,4 @@
-"""Votes of members on the rows outside of their bags."""
+"""Compute, check and save the votes of members on the rows outside of their bags."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from committee.task import Classification
 from committee.votes.honest_votes import HonestVotes
 from committee.votes.vote_arrays import dtype_of
 
-# Votes that are held in memory at once while they are looked at: 64 MB.
+# The number of votes that are in memory at once: 64 MB.
 NUMBERS_AT_ONCE = 2**23
-# Rules that make no sense of votes for one class alone.
+# Rules that need probabilities, and not votes for one class only.
 NEED_PROBABILITIES = ("product", "geometric_mean", "minimum", "maximum")
 
 
@@ -44,13 +44,13 @@ def take_votes_outside(fields: Fields, n_members: int, n_rows: int | None, task:
 
 
 def kept_votes_outside(honest: HonestVotes) -> dict[str, Any]:
-    """Return out-of-bag votes as a file keeps them, without weights that nobody gave."""
+    """Return out-of-bag votes for a file, without weights if all are 1."""
     weights = None if (honest.weights == 1).all() else honest.weights
     return {"votes": honest.votes, "y": honest.y, "weights": weights, "groups": honest.groups}
 
 
 def decided_by_voters(rule: Rule, votes: np.ndarray) -> np.ndarray:
-    """Return the decision of a rule that does not learn, by the members who have voted on each row.
+    """Return the decision of a rule that does not learn, from the members that have voted on each row.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def decided_by_voters(rule: Rule, votes: np.ndarray) -> np.ndarray:
     Returns
     -------
     ndarray of shape (n_rows, n_outputs)
-        NaN where no member has voted whose vote counts.
+        NaN for rows without a vote of positive weight.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def decided_by_voters(rule: Rule, votes: np.ndarray) -> np.ndarray:
         has_voted &= weights[:, np.newaxis] > 0
         alike = np.unique(np.packbits(has_voted, axis=0), axis=1, return_inverse=True)[1]
     decision = np.full(votes.shape[1:], np.nan)
-    # Rows with the same number of votes are decided on together; if members weigh, rows with the same voters.
+    # One call decides all rows with the same number of votes, or, if members have weights, the same voters.
     for rows in rows_by(alike.ravel()):
         n_votes = has_voted[:, rows[0]].sum()
         members = np.argsort(~has_voted[:, rows], axis=0, kind="stable")[:n_votes]
@@ -90,7 +90,7 @@ def decided_by_voters(rule: Rule, votes: np.ndarray) -> np.ndarray:
 
 
 def rows_by(keys: np.ndarray) -> list[np.ndarray]:
-    """The rows of each key.
+    """Return the rows of each key.
 
     Examples
     --------
@@ -118,34 +118,34 @@ def votes_outside(
 
 
 def check_values(table: Any, rule: Rule, keeps_votes: bool) -> None:
-    """Raise if a rule needs votes on rows of which there are codes only."""
+    """Raise if a rule needs votes on the rows of a table that has only codes."""
     if isinstance(table, BinnedTable) and (keeps_votes or rule._looks_at_X()):
         raise ValueError(
-            "X is a BinnedTable, and the votes on its rows need the values. Pass the table that it was "
-            "made of, or set rule='mean' and keep no votes."
+            "X is a BinnedTable, and the votes on its rows need the values. Pass the original table, or set "
+            "rule='mean' (and keep_votes=False)."
         )
 
 
 def check_decides_outside(rule: Rule, n_members: int, task: Task) -> None:
-    """Raise if a function cannot decide on the votes of some members, as it must on rows outside of bags.
+    """Raise if a function cannot combine the votes of a part of the members, as on out-of-bag rows.
 
     Examples
     --------
     >>> check_decides_outside(FixedRule(rule=lambda votes: votes[8]), 9, Classification.of([0, 1])[0])
     Traceback (most recent call last):
-    ValueError: The rule cannot decide on the votes of 3 of 9 members, as out of bag (index 8 is out of \
-bounds for axis 0 with size 3). Set oob_score=False.
+    ValueError: The rule cannot combine the votes of 3 of 9 members, as it must out of bag (index 8 is out \
+of bounds for axis 0 with size 3). Set oob_score=False.
     """
     if rule.needs_fit or getattr(rule, "weights", None) is not None:
         return
-    # About a third of the members have not seen a row.
-    n_there = max(1, n_members // 3)
+    # About a third of the bags do not contain a given row.
+    n_outside = max(1, n_members // 3)
     try:
-        rule.combine(np.full((n_there, 1, task.n_outputs), 1 / task.n_outputs))
+        rule.combine(np.full((n_outside, 1, task.n_outputs), 1 / task.n_outputs))
     except Exception as error:
         raise ValueError(
-            f"The rule cannot decide on the votes of {n_there} of {n_members} members, as out of bag "
-            f"({error}). Set oob_score=False."
+            f"The rule cannot combine the votes of {n_outside} of {n_members} members, as it must out of "
+            f"bag ({error}). Set oob_score=False."
         ) from error
 
 
@@ -153,14 +153,14 @@ def votes_before(before: HonestVotes | None) -> HonestVotes:
     """Return the votes of the fit that is resumed, if they were kept."""
     if before is None:
         raise ValueError(
-            "The votes of the previous fit were not kept, and warm_start=True goes on with its members. Set "
-            "warm_start, rule and oob_score from the first fit on, or warm_start=False."
+            "The votes of the previous fit were not kept, and warm_start=True needs them. Set warm_start, "
+            "rule and oob_score from the first fit on, or warm_start=False."
         )
     return before
 
 
 def check_probabilities(rule: Rule, member: Any, task: Task) -> None:
-    """Raise if a rule is about probabilities and a member gives none."""
+    """Raise if a rule needs probabilities and a member returns none."""
     name = getattr(rule, "rule", None) if isinstance(rule, FixedRule) else None
     needs = name in NEED_PROBABILITIES or type(rule).__name__ == "LogPoolRule"
     if needs and isinstance(task, Classification):

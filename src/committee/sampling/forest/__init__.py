@@ -1,1 +1,1 @@
-"""Grow random forests and extremely randomised trees."""
+"""Random forests and extremely randomised trees."""

@@ -14,6 +14,7 @@ from committee.learners.training_data import Training
 from committee.learners.tree_parameters import CLASS_CRITERION, NUMBER_CRITERION
 from committee.learners.voter import Classifies, Regresses
 from committee.parameters import Constraint, boolean, declared, either, is_mapping, one_of, parameter
+from committee.sampling.ensemble import oob_decision_function, oob_prediction
 from committee.sampling.forest.forest import Forest
 from committee.sampling.out_of_bag_rules import Ruling
 from committee.saving import Fields, saved
@@ -22,17 +23,17 @@ from committee.task import Classification, balancing_weights, class_weights, to_
 
 @declared
 class ForestClassifier(Classifies, Forest):
-    """What the forests for classes share.
+    """The base of forests of classifiers.
 
     Attributes
     ----------
     oob_score_ : float
-        With `bootstrap` and `oob_score`, as are the next two.
+        With `bootstrap` and `oob_score`, like the next two.
     oob_decision_function_ : ndarray of shape (n_rows, n_classes)
-        NaN for a row that all trees saw.
+        NaN for a row in the bags of all trees.
     oob_curve_ : ndarray of shape (n_members,)
-        The misclassified share of the rows after every tree, by the mean of the votes whatever the rule is;
-        by their majority if that is the rule.
+        The misclassified share of the rows after every tree, by the majority of the votes if that is the
+        rule, and by their mean for all other rules.
     """
 
     _member_type = DecisionTreeClassifier
@@ -45,24 +46,20 @@ class ForestClassifier(Classifies, Forest):
             one_of(None, "balanced", "balanced_subsample"),
             Constraint("a dict of label to weight", is_mapping),
         ),
-        "Weights of the classes, multiplied with those of the rows: with `bootstrap`, rows are drawn in "
-        'proportion to both, as many as without. "balanced" makes them inverse to what the rows of a class '
-        'weigh. "balanced_subsample" weighs what a tree has drawn, inversely to how many rows of each class '
-        'these are; without `bootstrap` it is "balanced". A class that the dict leaves out weighs 1.',
+        "Weights of the classes, multiplied by those of the rows. With `bootstrap`, rows are drawn in "
+        'proportion to both, and the number of draws does not depend on the classes. "balanced" makes them '
+        "inversely proportional to the total weight of the rows of each class. "
+        '"balanced_subsample" weights the draws of each tree, inversely proportional to the number of draws '
+        'of each class. Without `bootstrap` it is the same as "balanced". A class that is not in the dict '
+        "has the weight 1.",
     )
 
-    @property
-    def oob_decision_function_(self) -> np.ndarray:
-        """The out-of-bag probabilities, of shape (n_rows, n_classes); NaN for a row that all trees saw."""
-        return self._oob_decision()
+    oob_decision_function_ = property(oob_decision_function)
 
     def _balances_bags(self) -> bool:
-        """Whether classes weigh what they do in each bag by itself."""
-        return (
-            bool(self.bootstrap)
-            and isinstance(self.class_weight, str)
-            and (self.class_weight == "balanced_subsample")
-        )
+        """Return whether the classes of each bag are balanced separately."""
+        is_subsample = isinstance(self.class_weight, str) and self.class_weight == "balanced_subsample"
+        return bool(self.bootstrap) and is_subsample
 
     def _read_training(self, X: Any, y: Any, sample_weight: Any, resumes: bool) -> Training:
         training = super()._read_training(X, y, sample_weight, resumes)
@@ -85,14 +82,14 @@ class ForestClassifier(Classifies, Forest):
 
 @declared
 class ForestRegressor(Regresses, Forest):
-    """What the forests for numbers share.
+    """The base of forests of regressors.
 
     Attributes
     ----------
     oob_score_ : float
-        With `bootstrap` and `oob_score`, as are the next two.
+        With `bootstrap` and `oob_score`, like the next two.
     oob_prediction_ : ndarray of shape (n_rows,)
-        NaN for a row that all trees saw.
+        NaN for a row in the bags of all trees.
     oob_curve_ : ndarray of shape (n_members,)
         The mean squared error of the mean of the votes after every tree, whatever the rule.
     """
@@ -102,11 +99,13 @@ class ForestRegressor(Regresses, Forest):
     criterion: str = parameter("squared_error", *NUMBER_CRITERION)
     max_features: int | float | str | None = 1.0
     keep_leaf_rows: bool = parameter(
-        False, boolean, "Whether to keep which training rows lie in which leaf. `predict_quantiles` needs it."
+        False,
+        boolean,
+        "Whether to store the training rows of each leaf, which `predict_quantiles` needs.",
     )
 
     def predict_quantiles(self, X: Any, quantiles: Any = (0.05, 0.5, 0.95)) -> np.ndarray:
-        """Quantiles of what y may be for each row (Meinshausen 2006).
+        """Predict quantiles of y for each row (Meinshausen 2006).
 
         Parameters
         ----------
@@ -117,7 +116,7 @@ class ForestRegressor(Regresses, Forest):
         Returns
         -------
         ndarray of shape (n_rows, n_quantiles)
-            Each is the y of a training row that shares leaves with the row.
+            Each is the y of a training row that is in the same leaf of some tree.
 
         Examples
         --------
@@ -139,10 +138,7 @@ class ForestRegressor(Regresses, Forest):
             self._forest, self._leaf_rows, self._y, columns, table.n_rows, levels, threads
         )
 
-    @property
-    def oob_prediction_(self) -> np.ndarray:
-        """The out-of-bag prediction for each row; NaN for a row that all trees saw."""
-        return self._oob_decision()[:, 0]
+    oob_prediction_ = property(oob_prediction)
 
     def _forest_parameters(
         self, training: Training, first_tree: int, rule: Rule | None
@@ -164,7 +160,7 @@ class ForestRegressor(Regresses, Forest):
         leaf_rows = grown.leaf_rows if self.keep_leaf_rows else []
         y = training.y if self.keep_leaf_rows else np.empty(0)
         if resumes and self.keep_leaf_rows:
-            # The rows of this fit are numbered behind those of the fits before, which may have been others.
+            # Earlier fits may have had other rows, so the rows of this fit get new numbers.
             shift = np.uint32(len(self._y))
             moved = [(offsets, rows + shift, weights) for offsets, rows, weights in leaf_rows]
             leaf_rows, y = self._leaf_rows + moved, np.concatenate([self._y, y])
@@ -184,7 +180,7 @@ class ForestRegressor(Regresses, Forest):
         self._leaf_rows, self._y = leaf_rows, y
 
     def _check_leaf_rows(self, leaf_rows: list[Any], y: np.ndarray, fields: Fields) -> None:
-        """Let the engine look at them: asked about no rows at all, it answers if it finds them sound."""
+        """Check the rows of the leaves from a file. The engine checks them in a prediction for no rows."""
         for each in leaf_rows:
             fields.require(
                 isinstance(each, tuple)
@@ -203,11 +199,11 @@ class ForestRegressor(Regresses, Forest):
 @saved
 @declared
 class RandomForestClassifier(ForestClassifier):
-    """A random forest for classes: full trees on rows drawn with replacement, few columns tried at each node.
+    """A random forest classifier: full trees on rows drawn with replacement, few columns tried at each node.
 
-    A node of a weight above 32 sorts its rows into 64 to 256 bins, the more the heavier it is, which span its
-    own range of a column, and tries the thresholds between the bins. Lighter nodes try all thresholds. With
-    `bootstrap`, what is drawn weighs 1.
+    Nodes of a weight above 32 sort their rows into bins over the range of each column in the node, and try
+    the thresholds between the bins. The number of bins grows with the weight, from 64 to 256. Lighter nodes
+    try all thresholds. With `bootstrap`, each draw has the weight 1.
 
     Examples
     --------
@@ -222,9 +218,9 @@ class RandomForestClassifier(ForestClassifier):
 @saved
 @declared
 class RandomForestRegressor(ForestRegressor):
-    """A random forest for numbers: full trees on rows drawn with replacement.
+    """A random forest regressor: full trees on rows drawn with replacement.
 
-    Splits are exact for columns of up to 65,535 distinct values.
+    Splits are exact for columns of at most 65,535 distinct values.
 
     Examples
     --------
@@ -238,7 +234,7 @@ class RandomForestRegressor(ForestRegressor):
 @saved
 @declared
 class ExtraTreesClassifier(ForestClassifier):
-    """Extremely randomised trees for classes: full trees on all rows, a random threshold for each column.
+    """Extremely randomised trees for classification: full trees on all rows, one random threshold per column.
 
     Examples
     --------
@@ -256,7 +252,7 @@ class ExtraTreesClassifier(ForestClassifier):
 @saved
 @declared
 class ExtraTreesRegressor(ForestRegressor):
-    """Extremely randomised trees for numbers: full trees on all rows, a random threshold for each column.
+    """Extremely randomised trees for regression: full trees on all rows, one random threshold per column.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""What all forests share: their parameters, their fit, and what can be asked of their trees.
+"""Fit forests, and give access to their trees.
 
-In: a table and a class or a number for each row. Out: many trees whose votes a rule combines and, for each
-row, the decision of the trees that have not seen it. The engine grows all trees in one call.
+In: a table and a class or a number for each row. Out: trees, a rule that combines their votes, and the
+out-of-bag decision for each row. The engine grows all trees in one call.
 """
 
 from __future__ import annotations
@@ -18,7 +18,13 @@ from committee.learners import tree_parameters
 from committee.learners.fit_session import CallbackSupportMixin, FitFrame, warn_of_no_more, with_callbacks
 from committee.learners.fitted_members import Members
 from committee.learners.single_tree import paths_to_nodes
-from committee.learners.training_data import Training, check_same_task, fit_table, read_resumed_table, training_of
+from committee.learners.training_data import (
+    Training,
+    check_same_task,
+    fit_table,
+    read_resumed_table,
+    training_of,
+)
 from committee.parameters import (
     Constraint,
     boolean,
@@ -37,7 +43,7 @@ from committee.sampling.bagging.outside_votes import check_values, votes_before
 from committee.sampling.bags import Bags, ForestBags, n_draws, repeats_of
 from committee.sampling.ensemble import Ensemble, feature_importances, feature_importances_std, leaves_of_rows
 from committee.sampling.out_of_bag import OutOfBag, check_can_resume, check_metric, warn_if_all_rows_seen
-from committee.sampling.out_of_bag_rules import Ruling, check_rule_of_trees, needs_votes, fit_rule_on_trees
+from committee.sampling.out_of_bag_rules import Ruling, check_rule_of_trees, fit_rule_on_trees, needs_votes
 from committee.saving import Fields
 from committee.saving.predictors.deciders import name_of_sum, sums_votes
 from committee.saving.states.tree_states import TreesState
@@ -46,16 +52,17 @@ from committee.table import BinnedTable
 
 @declared
 class Forest(CallbackSupportMixin, Ensemble):
-    """Trees that differ because each sees other rows, tries other columns or draws its thresholds.
+    """The base of forests, whose trees differ in their rows, in the columns they try or in their thresholds.
 
     Attributes
     ----------
     estimator_ : DecisionTreeClassifier or DecisionTreeRegressor
-        A tree that is not fitted, with the parameters of the members.
+        An unfitted tree with the parameters of the members.
     estimators_ : sequence of such trees
-        The members, made when they are asked for.
+        The members. They are created when they are accessed.
     estimators_samples_ : list of ndarray of int
-        The rows that each tree sees, one as often as it was drawn; drawn again when they are asked for.
+        The rows in the bag of each tree, each as often as it was drawn. They are drawn again when they are
+        accessed.
     feature_importances_, feature_importances_std_ : ndarray of shape (n_columns,)
         How much the splits on each column lower the impurity: mean and standard deviation over the trees. The
         means sum to 1, or are all 0.
@@ -69,8 +76,8 @@ class Forest(CallbackSupportMixin, Ensemble):
     n_estimators: int | str = parameter(
         100,
         either(integer(1), one_of("auto")),
-        'The number of trees. "auto" adds trees, at most 1000, until `oob_curve_` is flat: its mean '
-        "over the last 25 trees is not half a percent below that over the 25 before.",
+        'The number of trees. "auto" adds trees, at most 1000, until `oob_curve_` is flat: its mean over the '
+        "last 25 trees is less than half a percent below the mean over the 25 before.",
         kw_only=False,
     )
     max_depth: int | None = parameter(None, *tree_parameters.MAX_DEPTH)
@@ -87,10 +94,10 @@ class Forest(CallbackSupportMixin, Ensemble):
     bootstrap: bool = parameter(
         True,
         boolean,
-        "Whether each tree sees rows drawn with replacement, in proportion to their weights, rather than all "
-        "rows. As many are drawn as have a positive weight. Integer weights whose mean over those rows is "
-        "below 4 are repetitions: as many rows are drawn as they sum to, for a row of weight 2 is the row "
-        "twice.",
+        "Whether each tree is grown on rows that are drawn with replacement, in proportion to their weights, "
+        "instead of all rows. The number of draws is the number of rows of positive weight. Integer weights "
+        "whose mean over these rows is below 4 are repetitions: a row of weight 2 is the row twice, and the "
+        "number of draws is the sum of the weights.",
     )
     max_samples: int | float | None = parameter(
         None,
@@ -99,20 +106,21 @@ class Forest(CallbackSupportMixin, Ensemble):
                 integer(1), Constraint("a float > 0", lambda value: is_float(value) and 0 < value < np.inf)
             )
         ),
-        "How many rows are drawn for each tree; a float is a share of what None draws, and may exceed 1.",
+        "The number of rows to draw for each tree. A float is a share of the number that None draws, and may "
+        "exceed 1.",
     )
     oob_importances: bool = parameter(
         False,
         boolean,
-        "Whether to measure how much worse each tree gets, on the rows it has not seen, when a column is "
-        "shuffled.",
+        "Whether to measure how much the error of each tree on the rows outside of its bag grows when a "
+        "column is shuffled.",
     )
     warm_start: bool = parameter(
         False,
         boolean,
-        "Whether `fit` adds trees to those of the previous fit, up to `n_estimators`. A fit that is "
-        "interrupted (Ctrl-C) keeps the trees that are grown, and the next one goes on; with False, it "
-        "leaves the forest as it was.",
+        "Whether `fit` adds trees to those of the previous fit, up to `n_estimators`. An interrupted fit "
+        "(Ctrl-C) keeps the trees that are grown, and the next fit resumes it. With False, an interrupted "
+        "fit does not change the forest.",
     )
     n_jobs: int | None = parameter(None, *tree_parameters.N_JOBS)
     verbose: int = parameter(0, *tree_parameters.VERBOSE)
@@ -127,8 +135,8 @@ class Forest(CallbackSupportMixin, Ensemble):
             numpy, scipy sparse, pandas, polars or Arrow, or a `BinnedTable`. NaN and None are missing values.
         y : array-like of shape (n_rows,)
         sample_weight : array-like of shape (n_rows,), default=None
-            Weights of the rows. None gives every row the weight 1. With `bootstrap=True` a row is drawn in
-            proportion to its weight, and what is drawn weighs 1; see there how many rows are drawn.
+            Weights of the rows. None gives every row the weight 1. With `bootstrap=True`, rows are drawn in
+            proportion to their weights, and each draw has the weight 1.
 
         Returns
         -------
@@ -139,7 +147,7 @@ class Forest(CallbackSupportMixin, Ensemble):
         resumes = self.warm_start and hasattr(self, "_forest")
         training = self._read_training(X, y, sample_weight, resumes)
         if resumes:
-            self._check_prunes_alike()
+            self._check_same_pruning()
         seed = self._seed if resumes else tree_parameters.draw_seed(self.random_state)
         first_tree = self._forest.n_trees if resumes else 0
         rule = None if self._is_plain() else self._new_rule(seed)
@@ -188,7 +196,7 @@ class Forest(CallbackSupportMixin, Ensemble):
 
     @property
     def oob_importances_(self) -> np.ndarray:
-        """The mean over the trees of how much the error on unseen rows grows when a column is shuffled."""
+        """How much the out-of-bag error grows when a column is shuffled, averaged over the trees."""
         return self._losses().mean(axis=0)
 
     @property
@@ -198,7 +206,7 @@ class Forest(CallbackSupportMixin, Ensemble):
 
     @property
     def estimator_(self) -> Any:
-        """A tree that is not fitted, with the parameters of the members. The forest weighs the classes."""
+        """An unfitted tree with the parameters of the members, without `class_weight`."""
         check_is_fitted(self)
         member = self._member_type(splitter="random" if self._random_thresholds else "best")
         shared = (member.get_params().keys() & self.get_params().keys()) - {"class_weight"}
@@ -206,18 +214,18 @@ class Forest(CallbackSupportMixin, Ensemble):
 
     @property
     def estimators_(self) -> Members:
-        """The trees: a sequence of fitted estimators, each made when it is asked for."""
+        """The trees: a sequence of fitted estimators, each created on access."""
         check_is_fitted(self)
         return Members(self, self._forest)
 
     @property
     def estimators_samples_(self) -> list[np.ndarray]:
-        """The rows that each tree sees, one as often as it was drawn: drawn again when they are asked for."""
+        """The rows in the bag of each tree, each as often as it was drawn."""
         check_is_fitted(self)
         return self._bags.rows(self._seed, self._forest.n_trees)
 
     def decision_path(self, X: Any) -> tuple[scipy.sparse.csr_matrix, np.ndarray]:
-        """The nodes that each row passes.
+        """Return the nodes that each row passes.
 
         Parameters
         ----------
@@ -226,7 +234,7 @@ class Forest(CallbackSupportMixin, Ensemble):
         Returns
         -------
         indicator : csr_matrix of shape (n_rows, n_nodes)
-            1 where the row passes the node; the nodes of all trees lie side by side.
+            1 where the row passes the node. The nodes of one tree follow those of the tree before.
         n_nodes_ptr : ndarray of shape (n_members + 1,)
             The nodes of tree i are the columns from n_nodes_ptr[i] up to n_nodes_ptr[i + 1].
 
@@ -245,7 +253,7 @@ class Forest(CallbackSupportMixin, Ensemble):
         return scipy.sparse.hstack(passed, format="csr"), np.cumsum([0, *n_nodes])
 
     def _is_plain(self) -> bool:
-        """Whether the engine sums the votes to their mean by itself, which takes no rule."""
+        """Return whether the engine averages the votes itself, which needs no rule."""
         return isinstance(self.rule, str) and self.rule == "mean"
 
     def _check_bags(self) -> None:
@@ -254,9 +262,9 @@ class Forest(CallbackSupportMixin, Ensemble):
         if self.oob_score or self.oob_importances:
             raise ValueError("Out of bag estimation only available if bootstrap=True. Got bootstrap=False.")
         if self.n_estimators == "auto":
-            raise ValueError('n_estimators="auto" looks at the out-of-bag error. Set bootstrap=True.')
+            raise ValueError('n_estimators="auto" needs the out-of-bag error. Set bootstrap=True.')
         if self.max_samples is not None:
-            raise ValueError("max_samples tells how many rows are drawn. Set bootstrap=True.")
+            raise ValueError("max_samples cannot be set if bootstrap=False. Set bootstrap=True.")
 
     def _read_training(self, X: Any, y: Any, sample_weight: Any, resumes: bool) -> Training:
         table = read_resumed_table(self, X) if resumes else fit_table(self, X, sample_weight)
@@ -268,16 +276,14 @@ class Forest(CallbackSupportMixin, Ensemble):
     def _losses(self) -> np.ndarray:
         losses = self._required_out_of_bag().losses
         if losses is None:
-            raise AttributeError(
-                "There are out-of-bag importances only after a fit with oob_importances=True."
-            )
+            raise AttributeError("Only a fit with oob_importances=True computes out-of-bag importances.")
         return losses
 
     def _needs_votes(self, rule: Rule | None, training: Training) -> bool:
         return rule is not None and needs_votes(rule, training.task, is_scored=bool(self.oob_score))
 
     def _check_rule(self, rule: Rule, training: Training, n_trees: int, resumes: bool) -> None:
-        """Raise if the rule cannot decide on the votes of the trees, or needs votes that are not there."""
+        """Raise if the rule cannot combine the votes of the trees, or needs votes that were not kept."""
         check_rule_of_trees(rule, training.task, n_trees, self)
         has_to_vote = self._needs_votes(rule, training)
         check_values(training.table, rule, has_to_vote)
@@ -286,23 +292,23 @@ class Forest(CallbackSupportMixin, Ensemble):
         before = votes_before(self._votes_outside)
         if not np.array_equal(before.y, training.y):
             raise ValueError(
-                f"rule={self.rule!r} asks for the votes of all trees, and those of the previous fit are on "
-                "other rows. With warm_start=True, pass the same rows, or set rule='mean'."
+                f"rule={self.rule!r} needs the votes of all trees on the same rows, and the votes of the "
+                "previous fit are on other rows. With warm_start=True, pass the same rows, or set "
+                "rule='mean'."
             )
 
-    def _check_prunes_alike(self) -> None:
-        """Raise if the trees before know what pruning needs and further ones would not, or the reverse."""
+    def _check_same_pruning(self) -> None:
+        """Raise if only the trees of this fit or only those of the previous fit are pruned."""
         if (_engine.describe_tree(self._forest, 0).weight is not None) != (self.ccp_alpha > 0):
             raise ValueError(
-                "warm_start=True goes on with trees that are all pruned, or none. Got "
-                f"ccp_alpha={self.ccp_alpha} after a fit that did otherwise. Leave it as it was, or set "
-                "warm_start=False."
+                f"With warm_start=True, all trees must be pruned, or none. Got ccp_alpha={self.ccp_alpha}, "
+                "unlike the previous fit. Keep the previous value, or set warm_start=False."
             )
 
     def _fit_rule(
         self, rule: Rule, grown: _engine.GrownForest, training: Training, X: Any, resumes: bool
     ) -> Ruling:
-        """Let the rule learn from what the trees say of the rows that they have not seen."""
+        """Fit the rule on the out-of-bag votes of the trees."""
 
         def outside_of(tree: int) -> np.ndarray:
             is_outside = np.ones(training.table.n_rows, dtype=bool)
@@ -326,7 +332,7 @@ class Forest(CallbackSupportMixin, Ensemble):
     def _forest_parameters(
         self, training: Training, first_tree: int, rule: Rule | None
     ) -> _engine.ForestParameters:
-        """Return the parameters of the trees as the engine takes them, checked."""
+        """Check the parameters of the trees, and return them as the engine takes them."""
         curve = self._curve_before() if first_tree > 0 else ()
         n_trees = n_members_wanted(self.n_estimators, first_tree, "trees", curve)
         if self.oob_score:
@@ -346,7 +352,7 @@ class Forest(CallbackSupportMixin, Ensemble):
         parameters.out_of_bag_importances = bool(self.oob_importances)
         if rule is not None:
             parameters.rule = name_of_sum(rule)
-        # The rows of the leaves are those that a tree has seen.
+        # The rows of the leaves of a tree are the rows of its bag.
         parameters.keep_leaf_rows = self._needs_votes(rule, training)
         parameters.flat_trees = FLAT_MEMBERS if is_auto else 0
         return parameters
@@ -354,7 +360,7 @@ class Forest(CallbackSupportMixin, Ensemble):
     def _votes_to_resume(
         self, parameters: _engine.ForestParameters, training: Training
     ) -> _engine.OutOfBagVotes | None:
-        """Return the out-of-bag votes of the trees of the previous fit, if those of further trees are added."""
+        """Return the out-of-bag votes of the previous fit, if those of further trees are added."""
         if not parameters.out_of_bag or parameters.first_tree == 0:
             return None
         check_can_resume(self._out_of_bag, training.table.n_rows, self.oob_importances)
@@ -362,7 +368,7 @@ class Forest(CallbackSupportMixin, Ensemble):
         return self._required_out_of_bag().votes
 
     def _bags_of(self, training: Training, binned: BinnedTable, sample_weight: Any) -> Bags:
-        """Which rows the trees are to see."""
+        """Return the bags of the trees."""
         if not self.bootstrap:
             return Bags.of_all_rows(training)
         n_rows = binned.n_rows
@@ -377,7 +383,7 @@ class Forest(CallbackSupportMixin, Ensemble):
         resumes: bool,
         ruling: Ruling | None,
     ) -> None:
-        """Become a fitted forest: the last step of a fit, so that one that fails changes nothing."""
+        """Store the results of a fit. This is the last step, so a failed fit changes nothing."""
         forest, importances, losses = grown.forest, grown.importances, grown.out_of_bag_importances
         if resumes:
             has_missing = has_missing | self._has_missing
@@ -395,7 +401,7 @@ class Forest(CallbackSupportMixin, Ensemble):
         if ruling is None:
             self._ruling, self._rule = None, "mean"
         else:
-            # A fit that goes on needs the votes of the trees that are there.
+            # A resumed fit needs the votes of the existing trees.
             self._keep_ruling(ruling, keeps_votes=bool(self.warm_start))
 
     def _learnt(self) -> dict[str, Any]:

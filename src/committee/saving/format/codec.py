@@ -26,11 +26,11 @@ Write = Callable[[Any, "Encoder", str], Json]
 Read = Callable[[Json, "Decoder", str], object]
 
 # The writers of values by their exact type or by the library of the type, and the readers of values by tag.
-# A writer returns the whole tagged object, and a reader gets it.
+# A writer returns the whole tagged object, and a reader receives it.
 WRITERS: dict[type, Write] = {}
 WRITERS_BY_LIBRARY: dict[str, Write] = {}
 READERS: dict[str, Read] = {}
-# The module that writes and reads members of other libraries, and the tags of these.
+# The module that writes and reads members of other libraries, and their tags.
 FOREIGN = "committee.saving.foreign_members"
 BOOSTER_LIBRARIES = ("lightgbm", "xgboost", "catboost")
 FOREIGN_TAGS = ("skops", *BOOSTER_LIBRARIES)
@@ -91,7 +91,7 @@ class Encoder:
         return written
 
     def put(self, array: np.ndarray, path: str) -> str:
-        """Collect a contiguous array with a dtype of the container, and return its name."""
+        """Add a contiguous array whose dtype the container supports, and return its name."""
         name, n_before = path, 1
         while name in self.arrays:
             n_before += 1
@@ -102,7 +102,7 @@ class Encoder:
 
 @dataclass
 class Decoder:
-    """Make values of JSON and arrays. Every value is checked, because files may be hostile.
+    """Make values from JSON and arrays. Every value is checked, because files may be hostile.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ class Decoder:
             if isinstance(written, list):
                 return [self.value(each, join(path, i)) for i, each in enumerate(written)]
             is_tagged = isinstance(written, dict) and (len(written) == 1 or is_estimator(written))
-            require(is_tagged, f"{path} has not exactly one tag")
+            require(is_tagged, f"{path} does not have exactly one tag")
             return reader_of(written, path)(written, self, path)
         finally:
             self.depth -= 1

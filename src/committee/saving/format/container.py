@@ -1,4 +1,4 @@
-"""Read and write the file itself: a safetensors file of arrays, with a description of them in its metadata.
+"""Read and write the file itself: a safetensors file of arrays, with a description in its metadata.
 
 In: a description (values that JSON can hold) and named arrays. Out: one file, and back. A file that is read
 has the right format, version and checksum. The meaning of the description is left to `codec`.
@@ -34,7 +34,7 @@ DTYPES = {
 MAPPED = {code: dtype for dtype, code in DTYPES.items() if dtype.kind != "b"}
 # The file begins with the length of its header, a little-endian integer of this size.
 LENGTH_BYTES = 8
-# The errors of safetensors, json and numpy for a file that is not what it should be.
+# The errors of safetensors, json and numpy for a damaged file or a file of another kind.
 UNREADABLE = (
     SafetensorError, ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError,
 )  # fmt: skip
@@ -64,7 +64,7 @@ def write_container(path: Path, description: Mapping[str, object], arrays: Mappi
 
 
 def write_safetensors(path: Path, metadata: Mapping[str, str], arrays: Mapping[str, np.ndarray]) -> None:
-    """Write a safetensors file with the same bytes every time. The library shuffles its header."""
+    """Write a safetensors file with the same bytes every time. The library itself shuffles the header."""
     # The widest dtypes come first, so every array is aligned.
     names = sorted(arrays, key=lambda name: (-arrays[name].itemsize, name))
     header: dict[str, object] = {"__metadata__": metadata}
@@ -179,7 +179,7 @@ def check_format(path: Path, metadata: Mapping[str, str]) -> None:
     """Raise unless committee wrote the file, and not in a later version."""
     require(
         metadata.get("format") == FORMAT and {"format_version", "description", "sha256"} <= metadata.keys(),
-        f"{path} is a safetensors file of something else, not of committee",
+        f"{path} is a safetensors file that committee did not write",
     )
     version = metadata["format_version"]
     require(version.isascii() and version.isdecimal() and len(version) < 10, f"{path} has no format version")
@@ -202,7 +202,7 @@ def digest(text: str, arrays: Mapping[str, np.ndarray]) -> str:
 def checked_description(path: Path, metadata: Mapping[str, str], arrays: Arrays) -> dict[str, Any]:
     """Check the checksum of a file and parse its description, JSON without NaN and repeated keys."""
     text = metadata["description"]
-    require(digest(text, arrays) == metadata["sha256"], f"{path} was changed: its checksum does not fit")
+    require(digest(text, arrays) == metadata["sha256"], f"{path} was changed: its checksum does not match")
     try:
         description = json.loads(text, parse_constant=refuse_constant, object_pairs_hook=unique_keys)
     except RecursionError as error:
@@ -221,7 +221,7 @@ def refuse_constant(constant: str) -> None:
 
 
 def unique_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """Make a dict of a JSON object whose keys are all different."""
+    """Make a dict from the pairs of a JSON object, whose keys must differ."""
     found = dict(pairs)
-    require(len(found) == len(pairs), "The description names one thing twice")
+    require(len(found) == len(pairs), "The description has a key twice")
     return found

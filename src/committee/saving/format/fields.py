@@ -39,7 +39,7 @@ class Fields:
         return name in self.values
 
     def take(self, name: str, kind: type[Value]) -> Value:
-        """Take a value of a type or of a subclass."""
+        """Take an instance of a type."""
         require(name in self.values, f"{self._where(name)} is missing")
         value: Any = self.values.pop(name)
         # bool is a subclass of int.
@@ -66,7 +66,7 @@ class Fields:
     def array(
         self, name: str, dtype: type | np.dtype | None, shape: tuple[int | None, ...], *, finite: bool = True
     ) -> np.ndarray:
-        """Take an array with a dtype and a shape, in which None allows any length."""
+        """Take an array with a dtype and a shape. None in the shape allows any length."""
         array = self.take(name, np.ndarray)
         require(array.dtype == dtype, f"{self._where(name)} is of dtype {array.dtype}, not {np.dtype(dtype)}")
         fits = len(array.shape) == len(shape) and all(

@@ -1,4 +1,4 @@
-"""Parameters and metrics that files of format 1 spell otherwise."""
+"""Translate old names of parameters and metrics in files of format 1 to the current names."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OLD_METRICS: Mapping[str, str] = {
 
 
 def respelt(parameters: dict[str, object], known: Container[str]) -> dict[str, object]:
-    """Return the parameters of an estimator under the names that they have now.
+    """Return the parameters of an estimator by their current names.
 
     Examples
     --------

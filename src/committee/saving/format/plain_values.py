@@ -60,7 +60,7 @@ def read_list(written: Json, decoder: Decoder, path: str) -> list[object]:
 
 
 def write_dict(value: dict[object, object], encoder: Encoder, path: str) -> Json:
-    """Write a dict as pairs, because its keys may be no text."""
+    """Write a dict as pairs, because its keys need not be text."""
     return {
         "dict": [
             [encoder.value(key, join(path, key)), encoder.value(each, join(path, key))]
@@ -77,13 +77,13 @@ def read_dict(written: Json, decoder: Decoder, path: str) -> dict[object, object
     try:
         found = dict(zip(keys, values, strict=True))
     except TypeError as error:
-        raise DamagedFile(f"{path} has a key that cannot be one.") from error
-    require(len(found) == len(pairs), f"{path} has one key twice")
+        raise DamagedFile(f"{path} has a key that is not hashable.") from error
+    require(len(found) == len(pairs), f"{path} has the same key twice")
     return found
 
 
 def checked_pairs(written: Json, path: str) -> list[list[Json]]:
-    """Return a list of pairs."""
+    """Return a list. Raise unless it contains only pairs."""
     are_pairs = isinstance(written, list) and all(
         isinstance(each, list) and len(each) == 2 for each in written
     )
@@ -112,7 +112,7 @@ def write_array(value: np.ndarray, encoder: Encoder, path: str) -> Json:
     # The memory layout of a matrix can change the last bits of sums over it.
     if native.flags.f_contiguous and not native.flags.c_contiguous:
         return {"transposed": encoder.put(np.ascontiguousarray(native.T), path)}
-    # `ascontiguousarray` would make a vector of a single number.
+    # `ascontiguousarray` would turn a single number into a vector.
     return {"array": encoder.put(native if native.flags.c_contiguous else native.copy(order="C"), path)}
 
 
@@ -154,9 +154,9 @@ def read_objects(written: Json, decoder: Decoder, path: str) -> np.ndarray:
 
 
 def shaped(array: np.ndarray, shape: Json, path: str) -> np.ndarray:
-    """Return an array in the shape that the file specifies."""
+    """Return an array in the shape that a file specifies."""
     is_shape = isinstance(shape, list) and len(shape) <= 4 and all(type(n) is int and n >= 0 for n in shape)
-    require(is_shape and math.prod(shape) == array.size, f"{path} has not the shape {shape}")
+    require(is_shape and math.prod(shape) == array.size, f"{path} does not have the shape {shape}")
     return array.reshape(shape)
 
 
@@ -175,7 +175,9 @@ def read_scalar(written: Json, decoder: Decoder, path: str) -> object:
     dtype, value = checked_dtype(pair[0], SCALAR_KINDS, path), decoder.value(pair[1], path)
     expected = {"b": bool, "i": int, "u": int, "f": float, "U": str, "m": int, "M": int}[dtype.kind]
     require(type(value) is expected, f"{path}: {value!r} is not of dtype {dtype}")
-    require(dtype.kind != "U" or dtype.itemsize == 4 * len(value), f"{path}: the text has not its width")
+    require(
+        dtype.kind != "U" or dtype.itemsize == 4 * len(value), f"{path}: the text is not as wide as its dtype"
+    )
     try:
         if dtype.kind in DATE_KINDS:
             return np.array([value], dtype=np.int64).view(dtype)[0]
@@ -236,8 +238,13 @@ def read_random_state(written: Json, decoder: Decoder, path: str) -> np.random.R
     key = decoder.take(body["key"], path)
     require(key.dtype == np.uint32 and key.shape == (624,), f"{path}: a random state has 624 words")
     position, has_gauss, gauss = body["position"], body["has_gauss"], decoder.value(body["gauss"], path)
-    require(type(position) is int and 0 <= position <= 624, f"{path}: a random state is out of its words")
-    require(has_gauss in (0, 1) and type(gauss) is float, f"{path}: a random state has no normal number")
+    require(
+        type(position) is int and 0 <= position <= 624,
+        f"{path}: the position of a random state is out of range",
+    )
+    require(
+        has_gauss in (0, 1) and type(gauss) is float, f"{path}: a random state has an invalid normal number"
+    )
     generator = np.random.RandomState()
     generator.set_state(("MT19937", key, position, has_gauss, gauss))
     return generator
@@ -266,9 +273,9 @@ def read_sparse(written: Json, decoder: Decoder, path: str) -> Any:
     n_lines, length = shape if kind.startswith("csr") else shape[::-1]
     are_integers = {starts.dtype, indices.dtype} <= {np.dtype(np.int32), np.dtype(np.int64)}
     require(are_integers, f"{path} has indices that are not integers")
-    require(len(starts) == n_lines + 1, f"{path} has not {n_lines} lines")
+    require(len(starts) == n_lines + 1, f"{path} does not have {n_lines} rows or columns")
     in_order = starts[0] == 0 and starts[-1] == len(indices) == len(values) and (np.diff(starts) >= 0).all()
-    require(in_order, f"{path} has lines that do not follow each other")
+    require(in_order, f"{path} has rows or columns that are not consecutive")
     in_range = len(indices) == 0 or (indices.min() >= 0 and indices.max() < length)
     require(in_range, f"{path} has indices out of range")
     require(values.dtype.kind in "biuf", f"{path} does not hold numbers")
@@ -281,13 +288,16 @@ def sparse_type(name: str) -> Any:
 
 
 def with_keys(body: Json, keys: set[str], path: str) -> dict[str, Json]:
-    """Return an object that has exactly these keys."""
-    require(isinstance(body, dict) and body.keys() == keys, f"{path} has not exactly {sorted(keys)}")
+    """Return an object. Raise unless it has exactly some keys."""
+    require(
+        isinstance(body, dict) and body.keys() == keys,
+        f"{path} does not have exactly the keys {sorted(keys)}",
+    )
     return body
 
 
 def checked_dtype(name: Json, kinds: str, path: str) -> np.dtype:
-    """Return a dtype by its name, if it has one of some kinds and this machine's byte order."""
+    """Return the dtype of a name. Raise unless it has one of some kinds and this machine's byte order."""
     try:
         dtype = np.dtype(name) if isinstance(name, str) and len(name) < 32 else np.dtype("V1")
     except (TypeError, ValueError) as error:
@@ -298,7 +308,7 @@ def checked_dtype(name: Json, kinds: str, path: str) -> np.dtype:
 
 
 WRITERS |= {
-    # JSON has these types.
+    # JSON has these types itself.
     **dict.fromkeys((type(None), bool, int, str), lambda value, encoder, path: value),
     float: write_float,
     list: write_list,
@@ -316,7 +326,7 @@ READERS |= {
     "tuple": lambda written, decoder, path: tuple(read_list(written["tuple"], decoder, path)),
     "dict": read_dict,
     "array": lambda written, decoder, path: decoder.take(written["array"], path),
-    # The array has the columns of a matrix as its rows.
+    # The rows of the array are the columns of the matrix.
     "transposed": lambda written, decoder, path: decoder.take(written["transposed"], path).T,
     "dates": read_dates,
     "strings": read_strings,

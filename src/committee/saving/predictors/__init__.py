@@ -1,1 +1,1 @@
-"""From a fitted model or its file to a function of rows, without scikit-learn."""
+"""Make predictors, which predict few rows quickly without scikit-learn, from models and their files."""

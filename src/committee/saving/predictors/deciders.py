@@ -1,8 +1,8 @@
-"""Fitted models as functions: from rows to a decision of shape (n_rows, n_outputs).
+"""Compute the decisions of fitted models, of shape (n_rows, n_outputs).
 
-A decider is what a predictor keeps of an estimator: trees of the engine, and how their votes decide, or
-members that decide together, each prepared by itself. Every member reads the rows by its own schema: it may
-have seen other categories than its neighbours, or some of the columns only.
+A decider is the part of an estimator that a predictor needs: trees of the engine and a rule on their votes,
+or the predictors of members and a rule. Every member reads the rows by its own schema, because members can
+have different categories or columns.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from committee import _engine
 from committee.saving.format.file_errors import require
 from committee.saving.predictors.predictor import (
     Decide,
-    Decider,
     Predictor,
     Rows,
     Task,
@@ -28,56 +27,57 @@ from committee.table.schema import PLAIN, Schema, Table
 from committee.table.target_statistics import TargetStatistics
 from committee.task import Classification, Regression, weighted_median
 
-# A median needs the votes of all members for a row: so many numbers at a time.
+# The number of votes in memory for a weighted median, which needs the votes of all members for a row.
 NUMBERS_AT_ONCE = 2**22
-# Rules by which the votes of members need not be held together.
+# Rules that only sum votes, so that the votes of members need not be in memory at the same time.
 SUMMED = ("mean", "majority")
-# How the engine and members of other kinds make probabilities of shares of votes.
+# The functions from shares of votes to probabilities.
 LINKS = ("share", "softmax_of_shares")
 AnyTrees = _engine.Forest | _engine.C45Forest | _engine.RotationForest
 
 
 class VotingRule(Protocol):
-    """What decides on votes: a `combining.Rule`, which is a layer above."""
+    """The interface of `combining.Rule`, which is in a higher layer."""
 
     @property
     def needs_fit(self) -> bool:
-        """Whether it learns from honest votes."""
+        """Whether the rule is fitted on honest votes."""
 
     @property
     def decides_by_fold(self) -> bool:
-        """Whether it decides on the votes of each fold, and not on their mean."""
+        """Whether the rule combines the votes of each fold instead of their mean."""
 
     def _has_learnt(self) -> bool:
-        """Whether it is fitted."""
+        """Return whether the rule is fitted."""
 
     def _looks_at_X(self) -> bool:
-        """Whether it needs the rows to decide on their votes."""
+        """Return whether the rule needs the rows."""
 
     def combine(self, votes: np.ndarray, X: np.ndarray | None = None) -> np.ndarray:
         """Return the decision for each row, of shape (n_rows, n_outputs)."""
 
 
 class TableDecider:
-    """Decides on tables, and so on all that can be read as one."""
+    """A decider on tables."""
 
     def decide(self, table: Table, n_threads: int) -> np.ndarray:
-        """The decision for each row, of shape (n_rows, n_outputs)."""
+        """Return the decision for each row, of shape (n_rows, n_outputs)."""
         raise NotImplementedError
 
-    def prepare(self) -> Callable[[np.ndarray], np.ndarray] | None:
-        """A function that decides on matrices of numbers at once, if there is one."""
+    def matrix_function(self) -> Callable[[np.ndarray], np.ndarray] | None:
+        """Return a fast function from a matrix of numbers to its decisions, None if there is none."""
         return None
 
-    def ask(self, schema: Schema) -> Decide:
-        """A function from rows of a schema to the decision for each."""
+    def bind(self, schema: Schema) -> Decide:
+        """Return a function from rows of a schema to the decision for each row."""
 
         def decide_columns(X: Rows) -> np.ndarray:
             matrix = checked_matrix(X, schema)
             return self.decide(Table(schema, tuple(matrix.T), len(matrix)), 1)
 
         is_plain = all(column.kind in PLAIN for column in schema.columns)
-        decide_matrix: Callable[[Any], np.ndarray] = (self.prepare() if is_plain else None) or decide_columns
+        fast = self.matrix_function() if is_plain else None
+        decide_matrix: Callable[[Any], np.ndarray] = fast or decide_columns
 
         def decide(X: Rows) -> np.ndarray:
             try:
@@ -90,14 +90,14 @@ class TableDecider:
 
 @dataclass(frozen=True, eq=False)
 class TreesDecider(TableDecider):
-    """Trees whose leaves add to scores, and a link.
+    """Trees whose votes or scores the engine sums.
 
     Parameters
     ----------
     forest : the engine's Forest, C45Forest or RotationForest
     rule : {"mean", "majority"}, default="mean"
     statistics : TargetStatistics, default=None
-        What the trees see in place of columns of many categories.
+        The columns of numbers that replace columns of many categories.
     """
 
     forest: AnyTrees
@@ -105,12 +105,12 @@ class TreesDecider(TableDecider):
     statistics: TargetStatistics | None = None
 
     def decide(self, table: Table, n_threads: int) -> np.ndarray:
-        """The decision for each row."""
-        seen = table if self.statistics is None else self.statistics.encode(table)
-        return self.forest.predict(list(seen.columns), seen.n_rows, self.rule, n_threads)
+        """Return the decision for each row."""
+        encoded = table if self.statistics is None else self.statistics.encode(table)
+        return self.forest.predict(list(encoded.columns), encoded.n_rows, self.rule, n_threads)
 
-    def prepare(self) -> Callable[[np.ndarray], np.ndarray] | None:
-        """What the engine has for single rows; it takes no categories."""
+    def matrix_function(self) -> Callable[[np.ndarray], np.ndarray] | None:
+        """Return the engine's function for few rows, None if there are categories."""
         forest, rule = self.forest, self.rule
         if self.statistics is not None or forest.n_categories.any():
             return None
@@ -121,7 +121,7 @@ class TreesDecider(TableDecider):
 
 @dataclass(frozen=True, eq=False)
 class VotesDecider(TableDecider):
-    """Trees, and a rule on their votes.
+    """Trees and a rule on their votes.
 
     Parameters
     ----------
@@ -133,14 +133,14 @@ class VotesDecider(TableDecider):
     rule: VotingRule
 
     def decide(self, table: Table, n_threads: int) -> np.ndarray:
-        """The decision for each row."""
+        """Return the decision for each row."""
         return self.rule.combine(self.members.votes(list(table.columns), table.n_rows, n_threads))
 
 
 def sums_votes(rule: object) -> bool:
-    """Return whether a rule is the mean or the majority of members that all count alike.
+    """Return whether a rule is the mean or the majority of members without weights.
 
-    None, where there is nothing to decide, is the mean.
+    None, the rule for a single class, counts as the mean.
     """
     if rule is None:
         return True
@@ -149,20 +149,13 @@ def sums_votes(rule: object) -> bool:
 
 
 def name_of_sum(rule: object) -> str:
-    """Name how the engine sums votes for a rule: "mean" or "majority"; "mean" if the rule does more."""
+    """Return how the engine sums votes for a rule: "majority", or "mean" for all other rules."""
     return str(getattr(rule, "rule", "mean")) if sums_votes(rule) else "mean"
-
-
-def decider_of_trees(members: AnyTrees, rule: VotingRule | None) -> Decider:
-    """Return how trees decide by a rule: in the engine if votes are summed."""
-    if rule is None or sums_votes(rule):
-        return TreesDecider(members, name_of_sum(rule))
-    return VotesDecider(members, rule)
 
 
 @dataclass(frozen=True, eq=False)
 class MedianDecider(TableDecider):
-    """Trees whose weighted median decides: AdaBoost.R2.
+    """Trees and the weighted median of their votes, for AdaBoost.R2.
 
     Parameters
     ----------
@@ -174,7 +167,7 @@ class MedianDecider(TableDecider):
     weights: np.ndarray
 
     def decide(self, table: Table, n_threads: int) -> np.ndarray:
-        """The decision for each row."""
+        """Return the decision for each row."""
         n_rows = max(1, NUMBERS_AT_ONCE // self.members.n_trees)
         medians = []
         for begin in range(0, table.n_rows, n_rows):
@@ -186,36 +179,35 @@ class MedianDecider(TableDecider):
 
 @dataclass(frozen=True, eq=False)
 class PreparedMember:
-    """A member of a committee.
+    """The predictors of a member of a committee.
 
     Parameters
     ----------
     predictors : tuple of Predictor
-        One, or one for each fold, whose mean vote counts.
+        One predictor, or one for each fold. The vote of the member is their mean.
     columns : list of int, or None
-        The columns that they see; None for all.
+        The columns of the member; None for all.
     """
 
     predictors: tuple[Predictor, ...]
     columns: list[int] | None
 
     def votes(self, X: Rows, schema: Schema, task: Task, n_folds: int) -> list[np.ndarray]:
-        """The votes of the models of each of some folds on rows of a schema."""
-        each = [
-            aligned(one.decide(seen_by(one, X, schema, self.columns)), one, task) for one in self.predictors
-        ]
-        return folded(each, n_folds)
+        """Return the votes of the models of each fold on rows of a schema."""
+        rows = [rows_for(each, X, schema, self.columns) for each in self.predictors]
+        votes = [aligned(one.decide(own), one, task) for one, own in zip(self.predictors, rows, strict=True)]
+        return folded(votes, n_folds)
 
 
 @dataclass(frozen=True, eq=False)
 class RuleDecider:
-    """Members, and a rule on their votes.
+    """Members and a rule on their votes.
 
     Parameters
     ----------
     fitted_members : tuple of PreparedMember
     rule : Rule, or None
-        None if there is one class, so that nothing is to decide.
+        None if there is only one class.
     task : Classification or Regression
     """
 
@@ -223,13 +215,14 @@ class RuleDecider:
     rule: VotingRule | None
     task: Task
 
-    def ask(self, schema: Schema) -> Decide:
-        """A function from rows of a schema to the decision for each."""
+    def bind(self, schema: Schema) -> Decide:
+        """Return a function from rows of a schema to the decision for each row."""
         dtype = np.float32 if isinstance(self.task, Classification) else np.float64
         n_folds = folds_of_rule(self.rule, [len(member.predictors) for member in self.fitted_members])
 
         def decide(X: Rows) -> np.ndarray:
-            n_rows = check_rows(X, schema)
+            is_matrix = isinstance(X, np.ndarray)
+            n_rows = len(checked_matrix(X, schema)) if is_matrix else read_rows(X, schema).n_rows
             if self.rule is None:
                 return np.ones((n_rows, 1))
             votes = np.empty((n_folds, len(self.fitted_members), n_rows, self.task.n_outputs), dtype=dtype)
@@ -242,14 +235,14 @@ class RuleDecider:
 
 @dataclass(frozen=True, eq=False)
 class BoostedDecider:
-    """Members whose votes AdaBoost weighs.
+    """Members of AdaBoost and their weights.
 
     Parameters
     ----------
     members : tuple of Predictor
     weights : ndarray of shape (n_members,)
     weighing : tuple of (bool, str, float), or None
-        Whether votes are crisp, the link and its scale; None takes the weighted median.
+        Whether votes are crisp, the link, and its scale. None for the weighted median.
     task : Classification or Regression
     """
 
@@ -258,17 +251,19 @@ class BoostedDecider:
     weighing: tuple[bool, str, float] | None
     task: Task
 
-    def ask(self, schema: Schema) -> Decide:
-        """A function from rows of a schema to the decision for each."""
+    def bind(self, schema: Schema) -> Decide:
+        """Return a function from rows of a schema to the decision for each row."""
 
         def decide(X: Rows) -> np.ndarray:
-            each = [member.decide(seen_by(member, X, schema, None)) for member in self.members]
+            decisions = [member.decide(rows_for(member, X, schema, None)) for member in self.members]
             if self.weighing is None:
-                return weighted_median(np.array(each)[:, :, 0], self.weights)[:, np.newaxis]
+                return weighted_median(np.array(decisions)[:, :, 0], self.weights)[:, np.newaxis]
             is_crisp, link, scale = self.weighing
             sums = np.zeros(1)
-            for weight, votes, member in zip(self.weights, each, self.members, strict=True):
-                sums = sums + weight * aligned(crisp(votes) if is_crisp else votes, member, self.task)
+            for weight, votes, member in zip(self.weights, decisions, self.members, strict=True):
+                # A crisp vote is 1 for the class with the highest probability, the first of equal ones.
+                counted = np.eye(votes.shape[1])[votes.argmax(axis=1)] if is_crisp else votes
+                sums = sums + weight * aligned(counted, member, self.task)
             shares = shares_of(sums)
             return shares if link == "share" else softmax(scale * shares)
 
@@ -276,31 +271,31 @@ class BoostedDecider:
 
 
 def folds_of_rule(rule: VotingRule | None, n_models: list[int]) -> int:
-    """In how many folds a rule decides, each time on the votes of their models; 1 if on mean votes."""
+    """Return the number of folds whose votes a rule combines separately, 1 if it combines mean votes."""
     return min(n_models) if rule is not None and rule.decides_by_fold else 1
 
 
 def decided_by_fold(rule: VotingRule, votes: np.ndarray, X: np.ndarray | None = None) -> np.ndarray:
-    """The mean of what a rule decides on the votes of each fold, of shape (n_rows, n_outputs).
+    """Return the mean of a rule's decisions on the votes of each fold, of shape (n_rows, n_outputs).
 
     Parameters
     ----------
     rule : Rule
     votes : ndarray of shape (n_folds, n_members, n_rows, n_outputs)
     X : ndarray of shape (n_rows, n_columns), default=None
-        For a rule that looks at the rows.
+        The rows, for a rule that needs them.
     """
     n_folds, n_members, n_rows, n_outputs = votes.shape
     if n_folds == 1:
         return np.asarray(rule.combine(votes[0], X))
-    # The rows of all folds one after the other: a rule that is asked once is quicker.
+    # One call with the rows of all folds is faster than a call for each fold.
     joined = votes.swapaxes(0, 1).reshape(n_members, n_folds * n_rows, n_outputs)
     decisions = rule.combine(joined, None if X is None else np.tile(X, (n_folds, 1)))
     return np.asarray(decisions.reshape(n_folds, n_rows, n_outputs).mean(axis=0))
 
 
 def folded(votes: list[np.ndarray], n_folds: int) -> list[np.ndarray]:
-    """The mean votes of the models of each of some folds: models of repeated folds come one after the other.
+    """Return the mean votes of the models of each fold. Repetitions of all folds follow each other.
 
     Examples
     --------
@@ -311,13 +306,8 @@ def folded(votes: list[np.ndarray], n_folds: int) -> list[np.ndarray]:
     return [part[0] if len(part) == 1 else np.mean(part, axis=0) for part in parts]
 
 
-def check_rows(X: Rows, schema: Schema) -> int:
-    """The number of rows, if they are such as a schema says."""
-    return len(checked_matrix(X, schema)) if isinstance(X, np.ndarray) else read_rows(X, schema).n_rows
-
-
-def seen_by(member: Predictor, X: Rows, schema: Schema, columns: list[int] | None) -> Rows:
-    """Rows of a schema as a member knows them: its columns by its own names."""
+def rows_for(member: Predictor, X: Rows, schema: Schema, columns: list[int] | None) -> Rows:
+    """Return the columns of a member, by its own names, from rows of a schema."""
     if isinstance(X, np.ndarray):
         return X if columns is None else X[:, columns]
     names = schema.names if columns is None else tuple(schema.names[column] for column in columns)
@@ -328,7 +318,7 @@ def seen_by(member: Predictor, X: Rows, schema: Schema, columns: list[int] | Non
 
 
 def aligned(votes: np.ndarray, member: Predictor, task: Task) -> np.ndarray:
-    """Votes of a member for the classes that it has seen, as votes for all of them."""
+    """Return the votes of a member for all classes of a task, 0 for classes that its training set misses."""
     if isinstance(task, Regression) or isinstance(member.task, Regression):
         return votes
     every = np.zeros((len(votes), task.n_outputs))
@@ -336,15 +326,8 @@ def aligned(votes: np.ndarray, member: Predictor, task: Task) -> np.ndarray:
     return every
 
 
-def crisp(votes: np.ndarray) -> np.ndarray:
-    """1 for the class of the highest vote, the first of equal ones, and else 0."""
-    labels = np.zeros(votes.shape)
-    labels[np.arange(len(votes)), votes.argmax(axis=1)] = 1.0
-    return labels
-
-
 def check_member(member: Predictor, n_columns: int, task: Task) -> None:
-    """Raise `DamagedFile` unless a member votes on some columns and for classes of a task."""
+    """Raise `DamagedFile` unless a member has the expected columns, task and classes."""
     require(member.schema.n_columns == n_columns, "A member votes on other columns")
     require(type(member.task) is type(task), "A member has another task")
     if isinstance(task, Classification) and isinstance(member.task, Classification):
@@ -353,7 +336,7 @@ def check_member(member: Predictor, n_columns: int, task: Task) -> None:
 
 
 def shares_of(sums: np.ndarray) -> np.ndarray:
-    """Sums of votes as shares; all the same for a row that has none.
+    """Return sums of votes as shares. All shares of a row without votes are equal.
 
     Examples
     --------
@@ -366,7 +349,7 @@ def shares_of(sums: np.ndarray) -> np.ndarray:
 
 
 def softmax(scores: np.ndarray) -> np.ndarray:
-    """Probabilities in proportion to exp(scores).
+    """Return probabilities in proportion to exp(scores).
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""From a file to a predictor, without scikit-learn: what is described is taken as the engine has it."""
+"""Make a predictor from a model file, without scikit-learn."""
 
 from __future__ import annotations
 
@@ -18,27 +18,28 @@ from committee.task import Classification, Regression
 
 
 def predictor(path: str | os.PathLike[str]) -> Predictor:
-    """Prepare the model of a file to answer rows at once, without scikit-learn.
+    """Prepare the model of a file for fast predictions of few rows, without scikit-learn.
 
     Parameters
     ----------
     path : str or path
-        Of a fitted model of ours: a tree, a forest, a booster, networks, or a committee of such. Its rule
-        may be any but those that look at the rows (regions, dynamic selection, `passthrough`); a
-        meta-learner of stacking may be linear, or of ours.
+        The file of a fitted model of committee: a tree, a forest, a booster, networks, or a committee of
+        these. Rules that need the rows (regions, dynamic selection, `passthrough`) are not supported. A
+        meta-learner of stacking must be linear or a model of committee.
 
     Returns
     -------
     Predictor
         With `predict` and, for classes, `predict_proba`. They take matrices of float64, and rows as mappings
-        by column name, as JSON has them.
+        by column name, such as JSON objects.
 
     Raises
     ------
     DamagedFile
-        As `load` does, for what decides. Parameters and other fields are not looked at.
+        For the same errors as `load`, in all parts of the file that decisions depend on. Other parts, such as
+        most parameters, are not checked.
     ValueError
-        If the model is not fitted, or needs scikit-learn to decide; the message says for what.
+        If the model is not fitted or needs scikit-learn. The message names the part that needs it.
 
     Examples
     --------
@@ -59,18 +60,18 @@ def predictor(path: str | os.PathLike[str]) -> Predictor:
 
 @dataclass(frozen=True)
 class DescribedModels:
-    """Models and rules as a file describes them, made ready to answer.
+    """Make predictors of the models, and restore the rules, that a file describes.
 
     Parameters
     ----------
     path : str
-        Of the file, for the messages.
+        The path of the file, for messages.
     """
 
     path: str
 
     def predictor(self, model: object, role: str) -> Predictor:
-        """The predictor of a model, which has a role in the file: the model itself, a member or another."""
+        """Return the predictor of a model. Its role in the file is "model", "member 1" or similar."""
         if not isinstance(model, Described) or not model.name.startswith(PREFIX):
             what = model.name if isinstance(model, Described) else type(model).__name__
             raise ValueError(
@@ -87,7 +88,7 @@ class DescribedModels:
         return state.predictor(self, model.parameters)
 
     def summed(self, kept: KeptRule) -> str | None:
-        """The name of a fixed rule that only sums votes, so that a plain forest waits for no rule."""
+        """Return the name of a fixed rule that only sums votes, so that a forest needs no restored rule."""
         rule = kept.rule
         if not isinstance(rule, Described) or rule.name != PREFIX + "FixedRule" or kept.encoder is not None:
             return None
@@ -95,23 +96,25 @@ class DescribedModels:
         return name if isinstance(name, str) and name in SUMMED and weights is None else None
 
     def rule(self, kept: KeptRule) -> VotingRule | None:
-        """Restore the rule of a model, if it needs no scikit-learn; None if there is nothing to decide."""
+        """Restore the rule of a model. Raise if it needs scikit-learn. None is the rule of a single class."""
         if kept.encoder is not None:
             name = getattr(kept.rule, "name", "rule").removeprefix(PREFIX)
             raise ValueError(
-                f"The {name} of {self.path} looks at the rows by means of scikit-learn. Use committee.load."
+                f"The {name} of {self.path} looks at the rows, which needs scikit-learn. Use committee.load."
             )
         rule = None if kept.rule is None else self._rule(kept.rule)
-        require(rule is None or not rule._looks_at_X(), "The rule looks at rows that nobody encodes")
+        require(rule is None or not rule._looks_at_X(), "The rule needs the rows, but there is no encoder")
         return rule
 
     def _rule(self, described: object) -> VotingRule:
         if not is_rule(described):
-            raise DamagedFile("What decides is not a rule.")
+            raise DamagedFile("The rule of the file is not a rule.")
         parameters = self._inner_rules(described.parameters)
         fitted = None if described.fitted is None else self._inner_rules(described.fitted)
         if fitted is not None and fitted.get("final_estimator_") is not None:
-            fitted["final_estimator_"] = self._meta_learner(fitted["final_estimator_"])
+            final = fitted["final_estimator_"]
+            linear = linear_model(final) if isinstance(final, Described) else None
+            fitted["final_estimator_"] = linear or MetaLearner(self.predictor(final, "final_estimator"))
         rule: VotingRule = restore(Described(described.name, parameters, fitted), "rule")
         return rule
 
@@ -119,29 +122,25 @@ class DescribedModels:
         """Restore the rules among the values of a rule."""
         return {name: self._rule(value) if is_rule(value) else value for name, value in values.items()}
 
-    def _meta_learner(self, described: object) -> object:
-        found = linear_model(described) if isinstance(described, Described) else None
-        return MetaLearner(self.predictor(described, "final_estimator")) if found is None else found
-
 
 @dataclass(frozen=True, eq=False)
 class MetaLearner:
-    """A model of ours that decides on votes, as `StackingRule` asks it."""
+    """A model of committee as a meta-learner, with the attributes that `StackingRule` uses."""
 
     prepared: Predictor
 
     @property
     def n_features_in_(self) -> int:
-        """The number of columns of the votes."""
+        """The number of columns of the matrix of votes."""
         return int(self.prepared.schema.n_columns)
 
     def __getattr__(self, name: str) -> object:
-        """`classes_` and `predict_proba`, if it decides on classes; and `predict`."""
+        """Return `predict` of the predictor and, for a classifier, `classes_` and `predict_proba`."""
         if name.startswith("__"):
             raise AttributeError(name)
         return getattr(self.prepared, name.removesuffix("_"))
 
 
 def is_rule(value: object) -> TypeGuard[Described]:
-    """Whether a value of a file describes a rule."""
+    """Return whether a value of a file describes a rule."""
     return isinstance(value, Described) and value.name.endswith("Rule")

@@ -1,7 +1,7 @@
-"""Linear and constant models of scikit-learn, as numbers: what a meta-learner of stacking needs to decide.
+"""Predict with the linear and constant models of scikit-learn that stacking uses, without scikit-learn.
 
-In: the description of a fitted model of scikit-learn. Out: one with its `predict`, or `predict_proba` and
-`classes_`, that needs numpy alone and gives the same bits.
+In: the description of a fitted model of scikit-learn. Out: a model with `predict`, or `predict_proba` and
+`classes_`, that needs only numpy and returns the same bits.
 """
 
 from __future__ import annotations
@@ -30,42 +30,36 @@ from committee.saving.saved_estimators import Described
 
 LINEAR = "sklearn.linear_model."
 REGRESSORS = ("LinearRegression", "Ridge", "RidgeCV", "Lasso", "LassoCV", "ElasticNet", "ElasticNetCV")
-# What is read of each: the attributes of scikit-learn.
-NUMBERS: Mapping[str, Kind] = {
-    "n_features_in_": count("features"),
-    "coef_": floats("features"),
-    "intercept_": number(),
-}
+# The attributes of scikit-learn's models that are read.
+N_FEATURES: Mapping[str, Kind] = {"n_features_in_": count("features")}
+NUMBERS: Mapping[str, Kind] = {**N_FEATURES, "coef_": floats("features"), "intercept_": number()}
 CLASSES: Mapping[str, Kind] = {
-    "n_features_in_": count("features"),
+    **N_FEATURES,
     "classes_": labels(),
     "coef_": floats("decisions", "features"),
     "intercept_": floats("decisions"),
 }
-ALWAYS_A_NUMBER: Mapping[str, Kind] = {
-    "n_features_in_": count("features"),
-    "constant_": either(floats(1, 1), integers(1, 1, low=-(2**53))),
-}
-ALWAYS_A_CLASS: Mapping[str, Kind] = {"n_features_in_": count("features"), "classes_": labels(1)}
+CONSTANT: Mapping[str, Kind] = {**N_FEATURES, "constant_": either(floats(1, 1), integers(1, 1, low=-(2**53)))}
+ONE_CLASS: Mapping[str, Kind] = {**N_FEATURES, "classes_": labels(1)}
 
 
 @dataclass(frozen=True, eq=False)
 class LinearRegression:
-    """A number: a weighted sum of the columns."""
+    """A regressor that returns a weighted sum of the columns."""
 
     n_features_in_: int
     coef_: np.ndarray
     intercept_: float
 
     def predict(self, X: np.ndarray) -> np.ndarray:
-        """The number for each row."""
+        """Return the number for each row."""
         numbers: np.ndarray = X @ self.coef_ + self.intercept_
         return numbers
 
 
 @dataclass(frozen=True, eq=False)
 class LogisticRegression:
-    """Probabilities of classes: the logistic function of a weighted sum, or the softmax of several."""
+    """A classifier with the logistic function of a weighted sum, or the softmax of several sums."""
 
     n_features_in_: int
     classes_: np.ndarray
@@ -73,44 +67,44 @@ class LogisticRegression:
     intercept_: np.ndarray
 
     def predict(self, X: np.ndarray) -> np.ndarray:
-        """The class for each row."""
+        """Return the class for each row."""
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
     def predict_proba(self, X: np.ndarray) -> np.ndarray:
-        """The probabilities of the classes for each row."""
+        """Return the probabilities of the classes for each row."""
         sums = X @ self.coef_.T + self.intercept_
         if len(self.coef_) > 1:
             return softmax(sums)
-        # Exponentials of the C library, as scipy takes them: those of numpy differ in the last bit.
+        # scipy uses the exponentials of the C library. Those of numpy differ in the last bit.
         second = np.array([logistic(each) for each in sums[:, 0].tolist()])
         return np.stack([1 - second, second], axis=1)
 
 
 @dataclass(frozen=True, eq=False)
 class Constant:
-    """The same number for every row."""
+    """A regressor that returns the same number for every row."""
 
     n_features_in_: int
     constant_: np.ndarray
 
     def predict(self, X: np.ndarray) -> np.ndarray:
-        """The number for each row."""
+        """Return the number for each row."""
         return np.full(len(X), self.constant_[0, 0])
 
 
 @dataclass(frozen=True, eq=False)
 class OneClass:
-    """The same class for every row."""
+    """A classifier with a single class."""
 
     n_features_in_: int
     classes_: np.ndarray
 
     def predict(self, X: np.ndarray) -> np.ndarray:
-        """The class for each row."""
+        """Return the class for each row."""
         return np.repeat(self.classes_, len(X))
 
     def predict_proba(self, X: np.ndarray) -> np.ndarray:
-        """All is for the one class."""
+        """Return probabilities of 1."""
         return np.ones((len(X), 1))
 
 
@@ -121,30 +115,33 @@ SUMS: Mapping[str, tuple[Any, Mapping[str, Kind]]] = {
 }
 KNOWN = {
     **SUMS,
-    "sklearn.dummy.DummyRegressor": (Constant, ALWAYS_A_NUMBER),
-    "sklearn.dummy.DummyClassifier": (OneClass, ALWAYS_A_CLASS),
+    "sklearn.dummy.DummyRegressor": (Constant, CONSTANT),
+    "sklearn.dummy.DummyClassifier": (OneClass, ONE_CLASS),
 }
-# Models that answer as these do, besides them.
-QUICK = {**SUMS, "sklearn.discriminant_analysis.LinearDiscriminantAnalysis": (LogisticRegression, CLASSES)}
+# Fitted models that `as_plain_model` can replace.
+REPLACEABLE = {
+    **SUMS,
+    "sklearn.discriminant_analysis.LinearDiscriminantAnalysis": (LogisticRegression, CLASSES),
+}
 
 
 def linear_model(described: Described) -> object | None:
-    """Return the model of a description; None if it is of another kind."""
+    """Return the model of a description, None for other kinds of models."""
     made, kinds = KNOWN.get(described.name, (None, {}))
     if made is None or described.fitted is None:
         return None
     try:
         check_all(kinds, described.fitted, {})
-    except Wrong as fault:
-        raise DamagedFile(f"{described.name}: {fault}.") from fault
+    except Wrong as error:
+        raise DamagedFile(f"{described.name}: {error}.") from error
     model = made(**{name: described.fitted[name] for name in kinds})
     return None if is_one_by_one(described.parameters.get("solver"), model) else model
 
 
 def as_plain_model(model: Any) -> Any:
-    """A fitted linear model of scikit-learn as one of these, which answers a row many times faster.
+    """Return a much faster copy of a fitted linear model of scikit-learn.
 
-    Any other model stays as it is.
+    Return any other model unchanged.
 
     Examples
     --------
@@ -154,7 +151,7 @@ def as_plain_model(model: Any) -> Any:
     ('committee.saving.predictors.linear_models', array([6.]))
     """
     package = ".".join(type(model).__module__.split(".")[:2])
-    made, kinds = QUICK.get(f"{package}.{type(model).__name__}", (None, {}))
+    made, kinds = REPLACEABLE.get(f"{package}.{type(model).__name__}", (None, {}))
     if made is None:
         return model
     found = made(**{name: getattr(model, name) for name in kinds})
@@ -162,12 +159,12 @@ def as_plain_model(model: Any) -> Any:
 
 
 def is_one_by_one(solver: object, model: object) -> bool:
-    """Whether a classifier has a logistic function of its own for each of more than two classes."""
+    """Return whether a classifier has a separate logistic function for each of more than two classes."""
     return bool(solver == "liblinear") and len(getattr(model, "classes_", ())) > 2
 
 
 def logistic(x: float) -> float:
-    """One divided by one and the exponential of -x.
+    """Return 1 / (1 + exp(-x)).
 
     Examples
     --------

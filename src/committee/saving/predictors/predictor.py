@@ -1,6 +1,6 @@
-"""A model prepared to answer rows at once, and how it reads them. It needs numpy and the engine.
+"""Define predictors, and read their rows. A predictor needs only numpy and the engine.
 
-A row of a service comes from JSON: a mapping of column names to values, read by the schema of the model.
+A row can come from JSON: a mapping of column names to values, which is read by the schema of the model.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from committee.table.raw_column import Untyped, read_column_like
 from committee.table.schema import PLAIN, Column, Kind, Schema, Table
 from committee.task import Classification, Regression
 
-# What JSON has for numbers. They need not be looked at one by one.
+# The types of numbers in JSON. A column of them needs no conversion value by value.
 NUMBERS = frozenset({float, int, bool, type(None)})
 Task = Classification | Regression
 # A matrix of float64, a row as a mapping of column names to values, or a sequence of such rows.
@@ -25,14 +25,14 @@ Decide = Callable[[Rows], np.ndarray]
 
 
 class Decider(Protocol):
-    """Decide on matrices, and on rows as mappings."""
+    """The interface of deciders."""
 
-    def ask(self, schema: Schema) -> Decide:
-        """Return a function from rows of a schema to the decision for each, of shape (n_rows, n_outputs)."""
+    def bind(self, schema: Schema) -> Decide:
+        """Return a function from rows of a schema to their decisions, of shape (n_rows, n_outputs)."""
 
 
 class Predictor:
-    """Decides on matrices of float64 without any check, and on rows as mappings by column name.
+    """A predictor for matrices of float64, without checks of values, and for rows as mappings by column name.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class Predictor:
     Attributes
     ----------
     decide : callable
-        From rows to the decision for each, of shape (n_rows, n_outputs).
+        Return the decision for each row, of shape (n_rows, n_outputs).
     """
 
     __slots__ = ("decide", "decider", "schema", "task")
@@ -57,21 +57,21 @@ class Predictor:
 
     def __setstate__(self, state: tuple[Decider, Schema, Task]) -> None:
         self.decider, self.schema, self.task = state
-        self.decide = self.decider.ask(self.schema)
+        self.decide = self.decider.bind(self.schema)
 
     @property
     def feature_names(self) -> tuple[str, ...]:
-        """The names of the columns, in the order of a matrix; x0, x1, ... if the fit saw none."""
+        """The names of the columns in the order of a matrix. Columns without names are x0, x1, ..."""
         return self.schema.names
 
     def predict(self, X: Rows) -> np.ndarray:
-        """The class or the number for each row.
+        """Return the predicted class or number for each row.
 
         Parameters
         ----------
         X : ndarray of float64 of shape (n_rows, n_columns), mapping, or sequence of mappings
-            A mapping is one row: the value of each column by its name. None and a category that was not seen
-            in the fit are missing.
+            A mapping is one row, with the value of each column by its name. None and unseen categories are
+            missing values.
 
         Returns
         -------
@@ -81,7 +81,7 @@ class Predictor:
 
 
 class ClassPredictor(Predictor):
-    """A predictor of classes."""
+    """A predictor for a classifier."""
 
     __slots__ = ()
     task: Classification
@@ -92,12 +92,12 @@ class ClassPredictor(Predictor):
         return self.task.classes
 
     def predict_proba(self, X: Rows) -> np.ndarray:
-        """The probabilities of the classes for each row.
+        """Return the probabilities of the classes for each row.
 
         Parameters
         ----------
         X : ndarray of float64 of shape (n_rows, n_columns), mapping, or sequence of mappings
-            As `predict` takes it.
+            The same as for `predict`.
 
         Returns
         -------
@@ -114,15 +114,14 @@ def prepare(decider: Decider, schema: Schema, task: Task) -> Predictor:
 
 
 def read_rows(rows: Rows, schema: Schema) -> Table:
-    """Read one mapping, or a sequence of them, as a schema says.
+    """Read one mapping, or a sequence of mappings, by a schema.
 
-    None and NaN are missing, and so is a category that the schema does not know. Dates may be text as ISO
-    8601 has it.
+    None, NaN and unseen categories are missing values. Dates can be ISO 8601 text.
 
     Parameters
     ----------
     rows : mapping of str to object, or sequence of such mappings
-        Each has exactly the columns of the schema, in any order.
+        Each contains exactly the columns of the schema, in any order.
     schema : Schema
 
     Returns
@@ -151,7 +150,7 @@ def read_rows(rows: Rows, schema: Schema) -> Table:
 
 
 def checked_matrix(X: object, schema: Schema) -> np.ndarray:
-    """Return a matrix that has the columns of a schema; raise TypeError for what is not an array."""
+    """Return a matrix with the columns of a schema. Raise TypeError for other types."""
     if not isinstance(X, np.ndarray):
         raise TypeError
     others = [column.name for column in schema.columns if column.kind not in PLAIN]
@@ -167,7 +166,7 @@ def checked_matrix(X: object, schema: Schema) -> np.ndarray:
 
 
 def check_names(row: Mapping[str, object], number: int, schema: Schema) -> None:
-    """Raise unless a row has the columns of the schema."""
+    """Raise unless a row has exactly the columns of the schema."""
     if len(row) == schema.n_columns and all(column.name in row for column in schema.columns):
         return
     missing = [name for name in schema.names if name not in row]
@@ -191,7 +190,7 @@ def read_column(values: list[object], column: Column) -> np.ndarray:
 
 
 def read_date(value: object, column: Column) -> object:
-    """A moment or a time of day from text; anything else is what it is."""
+    """Return a moment or a time of day from text. Return other values unchanged."""
     if not isinstance(value, str):
         return value
     for kind in (datetime.datetime, datetime.time):
@@ -200,6 +199,6 @@ def read_date(value: object, column: Column) -> object:
         except ValueError:
             continue
     raise ValueError(
-        f"Column {column.name!r} holds dates, and {value!r} is none. Write it as 2024-12-31 or "
+        f"Column {column.name!r} should be a date, but contains {value!r}. Write it as 2024-12-31 or "
         "2024-12-31T23:59:59."
     )

@@ -1,7 +1,7 @@
-"""The classes of scikit-learn that people use as members: they are stored by lists of ours and need no trust.
+"""List the classes of scikit-learn that are common as members. Committee stores them itself, without trust.
 
-A name in a file is a line of this list or it is refused: no class is looked up by what a file says. Every
-other class of scikit-learn is stored through skops and needs the caller's trust.
+A class is never imported by a name from a file: a name that is not on this list is refused. Every other class
+of scikit-learn is stored through skops and needs the caller's trust.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from committee.saving.format.attributes import boolean, either, instance_of, integer, optional
-from committee.saving.scikit_learn.listed_estimators import Listed, Splitter
+from committee.saving.scikit_learn.listed_estimators import Listed, ListedSplitter
 from committee.saving.scikit_learn.supervised import MODELS
 from committee.saving.scikit_learn.transformers import TRANSFORMERS
 
@@ -20,17 +20,17 @@ SPLITTING = {
     "shuffle": boolean,
     "random_state": optional(either(integer(), instance_of("a random state", np.random.RandomState))),
 }
-LINES: tuple[Listed, ...] = (
+ENTRIES: tuple[Listed, ...] = (
     *MODELS,
     *TRANSFORMERS,
-    *(Splitter(f"sklearn.model_selection.{name}", parameters=SPLITTING) for name in SPLITTERS),
+    *(ListedSplitter(f"sklearn.model_selection.{name}", parameters=SPLITTING) for name in SPLITTERS),
 )
-LISTED = {each.public_name: each for each in LINES}
-BY_CLASS_NAME = {each.name: each for each in LINES}
+LISTED = {each.public_name: each for each in ENTRIES}
+BY_CLASS_NAME = {each.name: each for each in ENTRIES}
 
 
 def name_of(estimator: object) -> str | None:
-    """Return the name of an estimator's class on the list, None if it is not there.
+    """Return the name of an estimator's class on the list, None if it is not on the list.
 
     Examples
     --------
@@ -39,5 +39,5 @@ def name_of(estimator: object) -> str | None:
     >>> name_of(LogisticRegression()), name_of(IsolationForest())
     ('sklearn.linear_model.LogisticRegression', None)
     """
-    line = BY_CLASS_NAME.get(type(estimator).__name__)
-    return line.public_name if line is not None and line.cls is type(estimator) else None
+    entry = BY_CLASS_NAME.get(type(estimator).__name__)
+    return entry.public_name if entry is not None and entry.cls is type(estimator) else None

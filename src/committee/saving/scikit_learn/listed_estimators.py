@@ -1,9 +1,9 @@
-"""How an estimator of scikit-learn is stored: its parameters, and what it has learnt, from a written list.
+"""Store the parameters and the listed fitted attributes of scikit-learn's estimators.
 
-In: an estimator. Out: its parameters and the attributes on its list, and back. An attribute is kept only if
-it is on the list, and believed only if it is what the list says, together with all others. So nothing is lost
-in silence when an estimator is saved, and nothing is made up when it is loaded. scikit-learn checks the
-parameters itself, but for numbers that may overflow and values inside lists.
+In: an estimator. Out: its parameters and listed attributes, and back. An attribute that is not on the list is
+an error when an estimator is saved, so none is lost without notice. When an estimator is loaded, every
+attribute is checked against the list and the other attributes. scikit-learn checks the parameters itself,
+except numbers that may overflow and values inside lists.
 """
 
 from __future__ import annotations
@@ -41,53 +41,53 @@ from committee.saving.saved_estimators import Described
 Named = dict[str, Any]
 Check = Callable[[Named, Named, Sizes], None]
 
-# What every estimator may have learnt of the table.
+# The fitted attributes of every estimator.
 COLUMNS: Mapping[str, Kind] = {
     "n_features_in_": count("features"), "feature_names_in_": array_of("biufUOmM", "features")
 }  # fmt: skip
-# What may be set before a fit: how a transformer returns tables, and who asks for which metadata.
+# Attributes that can be set before a fit: the output container of a transformer, and metadata requests.
 OUTPUT, REQUESTS = "_sklearn_output_config", "_metadata_request"
 SETTINGS: Mapping[str, Kind] = {
     OUTPUT: dict_of(one_of("transform"), one_of("default", "pandas", "polars")),
     REQUESTS: dict_of(text, dict_of(text, optional(either(boolean, text)))),
 }
-# Callbacks watch a fit; they are not of the model.
-LEFT_OUT = ("_skl_callbacks",)
-# More threads than this gain nothing, and a file must not ask for a million.
+# Callbacks belong to a fit, not to the model.
+NOT_SAVED = ("_skl_callbacks",)
+# More threads than this gain nothing, and a file must not start a million of them.
 MOST_JOBS = 1024
-EVERYWHERE: Mapping[str, Kind] = {"n_jobs": optional(integer(-MOST_JOBS, MOST_JOBS))}
+COMMON_PARAMETERS: Mapping[str, Kind] = {"n_jobs": optional(integer(-MOST_JOBS, MOST_JOBS))}
 
 
 def set_attributes(estimator: object, fitted: Named) -> None:
-    """Make an estimator a fitted one: the attributes are all that there is to it."""
+    """Restore the fitted state of an estimator by setting attributes only."""
     for name, value in fitted.items():
         setattr(estimator, name, value)
 
 
 @dataclass(frozen=True, eq=False)
 class Listed:
-    """What a class of scikit-learn keeps.
+    """The saved parameters and attributes of a class of scikit-learn.
 
     Parameters
     ----------
     public_name : str
-        The name in the file: where everyone imports the class from.
+        The name in the file: the class with its public module.
     attributes : dict of str to Kind
-        What every fitted estimator has, in the order in which it is checked.
+        The attributes of every fitted estimator, in the order of the checks.
     optional : dict of str to Kind
-        What it has with some parameters or in some versions of scikit-learn.
+        Attributes that depend on the parameters or on the version of scikit-learn.
     parameters : dict of str to Kind
-        Those that methods of a fitted estimator read, where scikit-learn accepts more than is sound.
+        Parameters that methods of a fitted estimator read, if scikit-learn accepts unsafe values for them.
     functions : tuple of str
-        Parameters that are functions of numpy on one array, such as `numpy.log1p`, stored by their names.
-    left_out : tuple of str
-        What only more training needs, or what follows from the rest.
+        Parameters that are functions of numpy on one array, such as `numpy.log1p`. Their names are stored.
+    not_saved : tuple of str
+        Attributes that only further training needs, or that can be computed from the others.
     checks : tuple of callable
         Each raises `Wrong` if attributes and parameters do not fit each other.
     shorten : callable
-        The attributes as they are written, from those of an estimator.
+        Return the attributes to save, from the attributes of an estimator.
     complete : callable
-        Makes an estimator a fitted one of the attributes that were written.
+        Restore the fitted state of an estimator from the saved attributes.
     """
 
     public_name: str
@@ -95,7 +95,7 @@ class Listed:
     optional: Mapping[str, Kind] = field(default_factory=dict)
     parameters: Mapping[str, Kind] = field(default_factory=dict)
     functions: tuple[str, ...] = ()
-    left_out: tuple[str, ...] = ()
+    not_saved: tuple[str, ...] = ()
     checks: tuple[Check, ...] = ()
     shorten: Callable[[Any, Named], Named] = lambda estimator, fitted: fitted
     complete: Callable[[Any, Named], None] = set_attributes
@@ -107,24 +107,24 @@ class Listed:
 
     @functools.cached_property
     def cls(self) -> Any:
-        """The class, None if the installed scikit-learn has none. Its name is ours, not that of a file."""
+        """The class, None if the installed scikit-learn does not have it."""
         return getattr(importlib.import_module(self.public_name.rpartition(".")[0]), self.name, None)
 
     @functools.cached_property
     def kinds(self) -> dict[str, Kind]:
-        """All attributes that there may be."""
+        """The kinds of all attributes that an estimator can have."""
         return {**COLUMNS, **self.attributes, **self.optional, **SETTINGS}
 
     def describe(self, estimator: Any, encoder: Encoder, path: str) -> dict[str, Json]:
-        """Write the parameters and the attributes on the list, if they could be loaded again."""
+        """Write the parameters and the listed attributes. Raise if `restore` would refuse them."""
         parameters = estimator.get_params(deep=False)
-        at_birth = vars(new(type(estimator), parameters)).keys()
-        skipped = {*at_birth, *self.left_out, *LEFT_OUT}
+        unfitted = vars(new(type(estimator), parameters)).keys()
+        skipped = {*unfitted, *self.not_saved, *NOT_SAVED}
         state = {name: value for name, value in vars(estimator).items() if name not in skipped}
         if unknown := sorted(state.keys() - self.kinds.keys()):
             raise TypeError(
-                f"{path or self.name} has the attribute {unknown[0]}, which is not on the list of what a "
-                f"{self.name} keeps. Delete it before saving."
+                f"{path or self.name} has the attribute {unknown[0]}, which is not on the list of saved "
+                f"attributes of {self.name}. Delete it before saving."
             )
         settings = {name: state.pop(name) for name in SETTINGS if name in state}
         if REQUESTS in settings:
@@ -137,12 +137,12 @@ class Listed:
         written = encoder.named(named, path)
         try:
             self.check(estimator, parameters, fitted)
-        except ValueError as fault:
-            raise ValueError(f"{path or self.name} cannot be saved: {fault}.") from fault
+        except ValueError as error:
+            raise ValueError(f"{path or self.name} cannot be saved: {error}.") from error
         return {"parameters": written, "fitted": encoder.named(fitted, path) if fitted else None}
 
     def restore(self, described: Described, path: str) -> Any:
-        """Make the estimator, after all checks."""
+        """Make the estimator. Raise `DamagedFile` unless all checks pass."""
         if self.cls is None:
             raise DamagedFile(f"{path or self.name}: the installed scikit-learn has no {self.public_name}.")
         fitted = described.fitted or {}
@@ -154,14 +154,14 @@ class Listed:
             if learnt:
                 self.complete(estimator, learnt)
             set_attributes(estimator, {OUTPUT: fitted[OUTPUT]} if OUTPUT in fitted else {})
-            ask(estimator, fitted.get(REQUESTS))
-        except (ValueError, TypeError, AttributeError) as fault:
-            reason = (str(fault).splitlines() or [type(fault).__name__])[0].rstrip(".")
-            raise DamagedFile(f"{path or self.name}: {reason}.") from fault
+            set_requests(estimator, fitted.get(REQUESTS))
+        except (ValueError, TypeError, AttributeError) as error:
+            reason = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
+            raise DamagedFile(f"{path or self.name}: {reason}.") from error
         return estimator
 
     def known_parameters(self, parameters: Named) -> Named:
-        """Return all parameters of the installed version of the class, functions found by their names."""
+        """Return a value for each parameter of the installed class. Replace names by functions of numpy."""
         signature = inspect.signature(self.cls).parameters
         found = {name: each.default for name, each in signature.items() if each.default is not each.empty}
         for name, value in parameters.items():
@@ -174,15 +174,15 @@ class Listed:
         return found
 
     def check(self, estimator: Any, parameters: Named, fitted: Mapping[str, object]) -> None:
-        """Raise ValueError if anything is not what it may be."""
+        """Raise ValueError unless all attributes and parameters are valid and fit each other."""
         if unknown := sorted(fitted.keys() - self.kinds.keys()):
             raise Wrong(f"{described(unknown[0])} is not on the list of its attributes")
         is_fitted = bool(fitted.keys() - SETTINGS.keys())
         sizes: Sizes = {}
         present = self.kinds.keys() & (fitted.keys() | (self.attributes.keys() if is_fitted else set()))
         check_all({name: kind for name, kind in self.kinds.items() if name in present}, fitted, sizes)
-        demanded = {**EVERYWHERE, **self.parameters}
-        check_all({name: demanded[name] for name in demanded if name in parameters}, parameters, sizes)
+        checked = {**COMMON_PARAMETERS, **self.parameters}
+        check_all({name: checked[name] for name in checked if name in parameters}, parameters, sizes)
         names = fitted.get("feature_names_in_")
         if isinstance(names, np.ndarray) and not all(isinstance(each, str) for each in names):
             raise Wrong("feature_names_in_ holds something other than names")
@@ -192,31 +192,31 @@ class Listed:
             check(dict(fitted), parameters, sizes)
 
 
-class Splitter(Listed):
-    """What a splitter keeps, such as the `cv` of a committee: it has parameters only."""
+class ListedSplitter(Listed):
+    """The saved parameters of a splitter, such as the `cv` of a committee."""
 
     def describe(self, estimator: Any, encoder: Encoder, path: str) -> dict[str, Json]:
-        """Write the parameters. Repeated splitters keep some for the splitter that they repeat."""
+        """Write the parameters. Repeated splitters store some of them in `cvargs`."""
         kept = vars(estimator) | getattr(estimator, "cvargs", {})
         parameters = {name: kept[name] for name in inspect.signature(self.cls).parameters}
         return {"parameters": encoder.named(parameters, path), "fitted": None}
 
 
 def name_of_function(name: str, function: Any) -> str | None:
-    """Return the name of a function of numpy that is a parameter."""
+    """Return the name of a parameter's function. Raise unless it is a function of numpy on one array."""
     if function is None:
         return None
     called = getattr(function, "__name__", type(function).__name__)
     if not is_ufunc(function) or getattr(np, called, None) is not function:
         raise ValueError(
             f"{name} is a function ({called}), and a saved file holds no code. Set it to a function of numpy "
-            "on one array, or put the function into a class of your own."
+            "on one array, or write a transformer class that calls the function."
         )
     return str(called)
 
 
 def function_named(name: str, value: object) -> object:
-    """Return the function of numpy that a parameter was."""
+    """Return the function of numpy for a parameter, by its name."""
     is_name = isinstance(value, str) and value.isidentifier() and not value.startswith("_")
     function = getattr(np, str(value), None) if is_name else None
     if value is not None and not is_ufunc(function):
@@ -230,25 +230,25 @@ def is_ufunc(value: object) -> bool:
 
 
 def new(cls: Any, parameters: Named) -> Any:
-    """Make an estimator. Whoever chose a class that will be removed has been warned before."""
+    """Make an estimator. Hide warnings of deprecated classes, which the user saw before."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)
         return cls(**parameters)
 
 
 def requests_of(estimator: Any) -> dict[str, dict[str, object]]:
-    """Return which metadata an estimator asks for, by method."""
+    """Return the metadata requests of an estimator by method."""
     routing = estimator.get_metadata_routing()
     methods = [name[4:-8] for name in dir(estimator) if name.startswith("set_") and name.endswith("_request")]
     return {method: dict(getattr(routing, method).requests) for method in methods}
 
 
-def ask(estimator: object, requests: Any) -> None:
-    """Let an estimator ask for metadata."""
+def set_requests(estimator: object, requests: Any) -> None:
+    """Set the metadata requests of an estimator."""
     if requests:
         with importlib.import_module("sklearn").config_context(enable_metadata_routing=True):
-            for method, asked in requests.items():
-                getattr(estimator, f"set_{method}_request")(**asked)
+            for method, requested in requests.items():
+                getattr(estimator, f"set_{method}_request")(**requested)
 
 
 def listed_estimator(public_name: str) -> Kind:

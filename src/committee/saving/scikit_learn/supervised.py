@@ -1,8 +1,8 @@
-"""The classifiers and regressors of scikit-learn: what each of them keeps.
+"""List the saved attributes of scikit-learn's classifiers and regressors.
 
-The library behind support vector machines is written in C and follows its arrays without checks, so all of
-them are checked against each other. The trees behind nearest neighbours are not written: a fit on the stored
-rows grows them again.
+The library of support vector machines is written in C and does not check its arrays, so all of them are
+checked against each other here. The trees of nearest neighbours are not saved: a fit on the saved rows grows
+them again.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ from committee.saving.scikit_learn.listed_estimators import (
 MODULE = "sklearn.linear_model."
 
 
-def given(kind: Kind, size: str, n: int) -> Kind:
-    """Return the kind of what is of a kind, and decides a size."""
+def with_size(kind: Kind, size: str, n: int) -> Kind:
+    """Return the kind of a value that has a kind and sets a size."""
 
     def check(value: object, sizes: Sizes) -> None:
         kind(value, sizes)
@@ -62,14 +62,14 @@ def given(kind: Kind, size: str, n: int) -> Kind:
 
 
 def binarizer(value: object, sizes: Sizes) -> None:
-    """Check a fitted LabelBinarizer, which decides the number of classes."""
+    """Check a fitted LabelBinarizer, which sets the number of classes."""
     listed_estimator("sklearn.preprocessing.LabelBinarizer")(value, sizes)
     labels()(getattr(value, "classes_", None), sizes)
 
 
-ONE_OUTPUT = given(either(floats("features"), sparse(1, "features"), floats(1, "features")), "outputs", 1)
+ONE_OUTPUT = with_size(either(floats("features"), sparse(1, "features"), floats(1, "features")), "outputs", 1)
 OUTPUTS = either(
-    given(floats("features"), "outputs", 1), floats("outputs", "features"), sparse("outputs", "features")
+    with_size(floats("features"), "outputs", 1), floats("outputs", "features"), sparse("outputs", "features")
 )
 REGRESSION = {"coef_": OUTPUTS, "intercept_": either(number(), floats("outputs"), floats())}
 ONE_REGRESSION = {"coef_": ONE_OUTPUT, "intercept_": either(number(), floats(1), floats())}
@@ -78,23 +78,23 @@ CLASSIFICATION = {
     "coef_": either(floats("decisions", "features"), sparse("decisions", "features")),
     "intercept_": either(number(), floats("decisions")),
 }
-# For two classes the ridge classifiers keep a vector; several labels of a row have a decision each.
+# For two classes, ridge classifiers store a vector. With several labels per row, each label has a decision.
 RIDGE_CLASSIFICATION = {
     "_label_binarizer": binarizer,
     "coef_": either(
-        given(floats("features"), "classes", 2),
+        with_size(floats("features"), "classes", 2),
         floats("decisions", "features"),
         floats("classes", "features"),
     ),
     "intercept_": either(number(), floats("decisions"), floats("classes")),
 }
-# Numbers that only people read: how long the fit took, and how its parameters were chosen.
-STORY_NAMES = (
+# Attributes that describe the fit or the choice of its parameters, and that no method reads.
+RECORD_NAMES = (
     "n_iter_", "dual_gap_", "eps_", "mse_path_", "alpha_", "alphas_", "l1_ratio_", "solver_", "best_score_",
     "cv_results_", "rank_", "singular_", "Cs_", "C_", "l1_ratios_", "scores_", "coefs_paths_",
 )  # fmt: skip
-STORY = dict.fromkeys(STORY_NAMES, anything)
-# The averages of stochastic gradient descent go on from where they stand.
+RECORDS = dict.fromkeys(RECORD_NAMES, anything)
+# `partial_fit` of stochastic gradient descent continues these averages.
 AVERAGED = optional(either(floats("features"), floats("decisions", "features")))
 AVERAGES = {
     "t_": number(),
@@ -106,23 +106,23 @@ LOSS_FUNCTIONS = ("_loss_function_", "loss_function_")
 
 
 def set_with_classes(estimator: Any, fitted: Named) -> None:
-    """Set the attributes, and the classes, which are a property in scikit-learn before 1.8."""
+    """Set the attributes, and the classes, which are a property only in scikit-learn before 1.8."""
     set_attributes(estimator, fitted)
     if not hasattr(type(estimator), "classes_"):
         estimator.classes_ = fitted["_label_binarizer"].classes_
 
 
 def check_priors(fitted: Named, parameters: Named, sizes: Sizes) -> None:
-    """Check that only the intercept of a class that is impossible is infinite."""
-    is_impossible = fitted["priors_"] == 0
+    """Check that intercepts are finite, except for classes of prior probability 0."""
+    has_no_prior = fitted["priors_"] == 0
     if len(fitted["intercept_"]) == 1:
-        is_impossible = is_impossible.any(keepdims=True)
-    if (np.isinf(fitted["intercept_"]) & ~is_impossible).any():
-        raise Wrong("intercept_ is infinite for a class that is possible")
+        has_no_prior = has_no_prior.any(keepdims=True)
+    if (np.isinf(fitted["intercept_"]) & ~has_no_prior).any():
+        raise Wrong("intercept_ is infinite for a class of positive prior")
 
 
 def check_rotations(fitted: Named, parameters: Named, sizes: Sizes) -> None:
-    """Check that each class has axes, and a length along each."""
+    """Check that each class has a scaling for each axis."""
     for rotation, scaling in zip(fitted["rotations_"], fitted["scalings_"], strict=True):
         if rotation.shape[1] != len(scaling):
             raise Wrong("rotations_ and scalings_ do not fit each other")
@@ -135,16 +135,16 @@ NETWORK = {
     "intercepts_": list_of(floats(None)),
     "out_activation_": one_of("identity", "logistic", "softmax", "exp"),
 }
-NETWORK_STORY = (
+NETWORK_RECORD_NAMES = (
     "n_iter_", "t_", "loss_", "loss_curve_", "best_loss_", "validation_scores_", "best_validation_score_",
 )  # fmt: skip
-TRAINING_OF_NETWORKS = (
+NETWORK_TRAINING = (
     "_random_state", "_optimizer", "_best_coefs", "_best_intercepts", "_no_improvement_count",
 )  # fmt: skip
 
 
 def check_layers(fitted: Named, parameters: Named, sizes: Sizes) -> None:
-    """Check that each layer takes what the one before it gives."""
+    """Check that the inputs of each layer are the outputs of the previous one."""
     weights, offsets = fitted["coefs_"], fitted["intercepts_"]
     widths = [fitted["n_features_in_"], *(len(each) for each in offsets)]
     shapes = list(itertools.pairwise(widths))
@@ -157,12 +157,12 @@ def check_layers(fitted: Named, parameters: Named, sizes: Sizes) -> None:
 
 
 def network(name: str, learnt: dict[str, Kind]) -> Listed:
-    """Return the line of a multi-layer perceptron."""
+    """Return the entry of a multi-layer perceptron."""
     return Listed(
         f"sklearn.neural_network.{name}",
         {"n_features_in_": count("features"), **learnt, **NETWORK},
-        dict.fromkeys(NETWORK_STORY, anything),
-        left_out=TRAINING_OF_NETWORKS,
+        dict.fromkeys(NETWORK_RECORD_NAMES, anything),
+        not_saved=NETWORK_TRAINING,
         checks=(check_layers,),
     )
 
@@ -180,20 +180,20 @@ SVM_VECTORS = {
     "shape_fit_": tuple_of(integer(), count("features")),
     "fit_status_": anything,
 }
-# Numbers that the library takes as they are.
+# Numbers that the C library does not check.
 SVM_PARAMETERS = {"degree": integer(0, 100), "coef0": number(), "tol": number(), "cache_size": number()}
 
 
 def check_vectors(fitted: Named, parameters: Named, sizes: Sizes) -> None:
-    """Check what follows from more than one attribute of a support vector machine."""
+    """Check that the attributes of a support vector machine fit each other."""
     vectors = fitted["support_vectors_"]
     is_sparse = not isinstance(vectors, np.ndarray)
     for name in ("dual_coef_", "_dual_coef_"):
         if is_sparse is isinstance(fitted[name], np.ndarray) or fitted["_sparse"] is not is_sparse:
             raise Wrong(f"{name}, support_vectors_ and _sparse must all be sparse or none of them")
-        # The library takes the stored numbers of a sparse matrix for all of them.
+        # The library reads the stored numbers of a sparse matrix as those of a full matrix.
         if is_sparse and fitted[name].nnz != fitted[name].shape[0] * fitted[name].shape[1]:
-            raise Wrong(f"{name} is not full")
+            raise Wrong(f"{name} does not store all of its numbers")
     n_rows, support = fitted["shape_fit_"][0], fitted["support_"]
     if len(support) and not support.max() < n_rows:
         raise Wrong(f"support_ holds {support.max()}, and there were {n_rows} rows")
@@ -211,13 +211,15 @@ def check_vectors(fitted: Named, parameters: Named, sizes: Sizes) -> None:
 
 
 def complete_machine(estimator: Any, fitted: Named) -> None:
-    """Set the attributes, and one that versions of scikit-learn before 1.9 do not write."""
+    """Set the attributes, and one that scikit-learn does not have before version 1.9."""
     is_calibrated = getattr(estimator, "probability", False) is True
     set_attributes(estimator, {"_effective_probability": is_calibrated} | fitted)
 
 
-def machine(name: str, first: dict[str, Kind], n_rows: str | int, n_curves: str | int) -> Listed:
-    """Return the line of a support vector machine with a kernel."""
+def support_vector_machine(
+    name: str, first: dict[str, Kind], n_rows: str | int, n_curves: str | int
+) -> Listed:
+    """Return the entry of a support vector machine with a kernel."""
     weights = either(floats(n_rows, "vectors", of=DOUBLES), sparse(n_rows, "vectors", of=DOUBLES))
     curves = floats(n_curves, of=DOUBLES)
     decisions = {
@@ -236,7 +238,7 @@ def machine(name: str, first: dict[str, Kind], n_rows: str | int, n_curves: str 
 
 
 NEIGHBOURS = {
-    # Rows that are compared with new ones, as they were given.
+    # The training rows, in their own dtype.
     "_fit_X": either(
         floats("rows", "features", missing=True),
         integers("rows", "features", low=-(2**63)),
@@ -254,25 +256,25 @@ METRIC_PARAMETERS = {
 
 
 def check_codes(fitted: Named, parameters: Named, sizes: Sizes) -> None:
-    """Check that each row has a class that there is."""
+    """Check that the code of each row is that of a class."""
     classes, codes = fitted["classes_"], fitted["_y"]
-    several = isinstance(classes, list)
-    if fitted["outputs_2d_"] is not several or codes.ndim != 1 + several or not len(codes):
+    has_several = isinstance(classes, list)
+    if fitted["outputs_2d_"] is not has_several or codes.ndim != 1 + has_several or not len(codes):
         raise Wrong("_y does not fit classes_")
-    for column, known in zip(codes.T, classes, strict=True) if several else [(codes, classes)]:
+    for column, known in zip(codes.T, classes, strict=True) if has_several else [(codes, classes)]:
         if not column.max() < len(known):
             raise Wrong(f"_y holds {column.max()}, and there are {len(known)} classes")
 
 
 def fit_again(estimator: Any, fitted: Named) -> None:
-    """Fit what keeps its rows anyway; the names of the columns are set after it."""
+    """Fit an estimator on its stored rows, and then set the names of the columns."""
     classes, y = fitted.get("classes_"), fitted["_y"]
     if isinstance(classes, list):
         y = np.column_stack([each[column] for each, column in zip(classes, y.T, strict=True)])
     elif classes is not None:
         y = classes[y]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # The first fit has shown them.
+        warnings.simplefilter("ignore")  # The user saw them during the first fit.
         estimator.fit(fitted["_fit_X"], y)
     for name in ("_fit_method", "effective_metric_", "n_features_in_"):
         if name in fitted and getattr(estimator, name) != fitted[name]:
@@ -280,26 +282,28 @@ def fit_again(estimator: Any, fitted: Named) -> None:
     set_attributes(estimator, {name: fitted[name] for name in COLUMNS if name in fitted})
 
 
-def neighbours(name: str, learnt: dict[str, Kind], **how: Any) -> Listed:
-    """Return the line of a method of nearest neighbours."""
+def neighbours(name: str, learnt: dict[str, Kind], **more: Any) -> Listed:
+    """Return the entry of an estimator of nearest neighbours."""
     return Listed(
         f"sklearn.neighbors.{name}",
         {**NEIGHBOURS, **learnt},
         parameters=METRIC_PARAMETERS,
-        left_out=("_tree", "n_samples_fit_", "effective_metric_params_"),
+        not_saved=("_tree", "n_samples_fit_", "effective_metric_params_"),
         complete=fit_again,
-        **how,
+        **more,
     )
 
 
 MODELS = (
-    *(Listed(MODULE + name, REGRESSION, STORY) for name in REGRESSORS),
-    Listed(MODULE + "SGDRegressor", ONE_REGRESSION, AVERAGES, left_out=LOSS_FUNCTIONS),
-    Listed(MODULE + "SGDClassifier", CLASSIFICATION, AVERAGES, left_out=LOSS_FUNCTIONS),
-    Listed(MODULE + "LogisticRegression", CLASSIFICATION, STORY),
-    Listed(MODULE + "LogisticRegressionCV", CLASSIFICATION, STORY),
+    *(Listed(MODULE + name, REGRESSION, RECORDS) for name in REGRESSORS),
+    Listed(MODULE + "SGDRegressor", ONE_REGRESSION, AVERAGES, not_saved=LOSS_FUNCTIONS),
+    Listed(MODULE + "SGDClassifier", CLASSIFICATION, AVERAGES, not_saved=LOSS_FUNCTIONS),
+    Listed(MODULE + "LogisticRegression", CLASSIFICATION, RECORDS),
+    Listed(MODULE + "LogisticRegressionCV", CLASSIFICATION, RECORDS),
     *(
-        Listed(MODULE + name, RIDGE_CLASSIFICATION, STORY, left_out=("classes_",), complete=set_with_classes)
+        Listed(
+            MODULE + name, RIDGE_CLASSIFICATION, RECORDS, not_saved=("classes_",), complete=set_with_classes
+        )
         for name in ("RidgeClassifier", "RidgeClassifierCV")
     ),
     Listed("sklearn.svm.LinearSVC", CLASSIFICATION, {"n_iter_": anything}),
@@ -369,7 +373,7 @@ MODELS = (
         "MLPClassifier",
         {"classes_": labels(), "_label_binarizer": listed_estimator("sklearn.preprocessing.LabelBinarizer")},
     ),
-    machine(
+    support_vector_machine(
         "SVC",
         {
             "classes_": labels(),
@@ -379,7 +383,7 @@ MODELS = (
         "other classes",
         "pairs",
     ),
-    machine("SVR", {"_n_support": integers(2, low=-(2**31), of="int32")}, 1, 1),
+    support_vector_machine("SVR", {"_n_support": integers(2, low=-(2**31), of="int32")}, 1, 1),
     neighbours(
         "KNeighborsClassifier",
         {

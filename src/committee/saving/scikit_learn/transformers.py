@@ -1,7 +1,7 @@
-"""Transformers of scikit-learn, and what it makes of other estimators, as pipelines: what each of them keeps.
+"""List the saved attributes of scikit-learn's transformers and of its meta-estimators, such as pipelines.
 
-Encoders turn categories into positions, and positions into indices of sparse matrices that nobody checks
-again, so the tables that lead from one to the other are checked completely.
+Encoders map categories to codes, and codes to indices of sparse matrices, which scikit-learn does not check
+again. So all of these mappings are checked here.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from committee.saving.scikit_learn.listed_estimators import (
 )
 
 MODULE, IMPUTE = "sklearn.preprocessing.", "sklearn.impute."
-# A number for each column; a column without values has none.
+# A number for each column. It is NaN for a column without values.
 BY_COLUMN = floats("features", missing=True)
 DIVISORS = floats("features", low=1e-60, missing=True)
 SEEN = {"n_samples_seen_": either(number(0), integers("features"), floats("features", low=0.0))}
@@ -57,7 +57,7 @@ DATA = ("data_min_", "data_max_", "data_range_")
 
 
 def missing_together(*names: str) -> Check:
-    """Return a check that a column that one attribute has no number for is missing in all of them."""
+    """Return a check that some attributes are NaN for the same columns."""
 
     def check(fitted: Named, parameters: Named, sizes: Sizes) -> None:
         found = [np.isnan(fitted[name]) for name in names if fitted.get(name) is not None]
@@ -68,7 +68,7 @@ def missing_together(*names: str) -> Check:
 
 
 def needed(**attributes: str) -> Check:
-    """Return a check that each parameter that is true has its attribute."""
+    """Return a check that the attribute of each parameter exists if the parameter is true."""
 
     def check(fitted: Named, parameters: Named, sizes: Sizes) -> None:
         for name, attribute in attributes.items():
@@ -79,7 +79,7 @@ def needed(**attributes: str) -> Check:
 
 
 def set_with_dtypes(estimator: Any, fitted: Named) -> None:
-    """Set the attributes, and the two dtypes of the rows; scikit-learn before 1.8 has only one of them."""
+    """Set the attributes and the two dtypes of the rows. scikit-learn before 1.8 has only one dtype."""
     dtypes = [fitted[name] for name in ("_fit_dtype", "_fill_dtype") if name in fitted]
     if not dtypes:
         raise Wrong("_fit_dtype is missing")
@@ -87,11 +87,11 @@ def set_with_dtypes(estimator: Any, fitted: Named) -> None:
 
 
 def categories(value: object, sizes: Sizes) -> None:
-    """Check the different values of a column: numbers and dates in ascending order, NaN last."""
+    """Check that the categories of a column differ, and that numbers and dates ascend, with NaN last."""
     array = checked_array(value, (None,), sizes, "biufUOmM")
     if array.dtype.kind in "UO":
         if len({(type(each), repr(each)) for each in array.tolist()}) != len(array):
-            raise Wrong("holds one category twice")
+            raise Wrong("holds the same category twice")
         return
     known = array[~np.isnan(array)] if array.dtype.kind in "fmM" else array
     if (
@@ -103,7 +103,7 @@ def categories(value: object, sizes: Sizes) -> None:
 
 
 def number_type(value: Any, sizes: Sizes) -> None:
-    """Check that numpy takes a value for a dtype of numbers; it takes None for one."""
+    """Check that numpy accepts a value, such as None, as a dtype of numbers."""
     try:
         is_number = np.dtype(value).kind in "biufO"
     except (TypeError, ValueError):
@@ -113,7 +113,7 @@ def number_type(value: Any, sizes: Sizes) -> None:
 
 
 def n_groups(fitted: Named) -> list[int]:
-    """Check the tables of infrequent categories, which are one, and count the codes of each column."""
+    """Return the number of codes of each column, after a check of the groups of infrequent categories."""
     lengths = [len(each) for each in fitted["categories_"]]
     if not fitted["_infrequent_enabled"]:
         return lengths
@@ -128,13 +128,13 @@ def n_groups(fitted: Named) -> list[int]:
             are_sound = 0 < len(rare) == len(np.unique(rare)) and rare.max() < n
             are_sound = are_sound and len(codes) == n and codes.max() < n_codes
         if not are_sound:
-            raise Wrong(f"_default_to_infrequent_mappings[{i}] leads out of the categories")
+            raise Wrong(f"_default_to_infrequent_mappings[{i}] is out of range of the categories")
         groups.append(n_codes)
     return groups
 
 
 def check_one_hot(fitted: Named, parameters: Named, sizes: Sizes) -> None:
-    """Check that each column has as many columns as it has codes, except the one that is dropped."""
+    """Check that each column has an output column for each code, except for a dropped one."""
     groups = n_groups(fitted)
     n_categories = [len(each) for each in fitted["categories_"]]
     for name, lengths in (("drop_idx_", n_categories), ("_drop_idx_after_grouping", groups)):
@@ -142,22 +142,22 @@ def check_one_hot(fitted: Named, parameters: Named, sizes: Sizes) -> None:
         for i, position in enumerate(dropped):
             is_integer = isinstance(position, int | np.integer) and not isinstance(position, bool)
             if position is not None and not (is_integer and 0 <= position < lengths[i]):
-                raise Wrong(f"{name}[{i}] leads out of the categories")
+                raise Wrong(f"{name}[{i}] is out of range of the categories")
     expected = [n - (position is not None) for n, position in zip(groups, dropped, strict=True)]
     if fitted["_n_features_outs"] != expected:
         raise Wrong("_n_features_outs does not fit the categories")
 
 
 def check_ordinal(fitted: Named, parameters: Named, sizes: Sizes) -> None:
-    """Check that a missing value has a position among the categories of its column."""
+    """Check that the code of a missing value is in the range of the categories of its column."""
     n_groups(fitted)
     for column, position in fitted["_missing_indices"].items():
         if not (0 <= column < sizes["features"] and position < len(fitted["categories_"][column])):
-            raise Wrong("_missing_indices leads out of the categories")
+            raise Wrong("_missing_indices is out of range of the categories")
 
 
 def check_targets(fitted: Named, parameters: Named, sizes: Sizes) -> None:
-    """Check that each category has a mean of the target, for each class if there are more than two."""
+    """Check that each category has an encoding, one for each class if there are more than two."""
     n_means = np.size(fitted["target_mean_"])
     lengths = [len(each) for each in fitted["categories_"] for _ in range(n_means)]
     if [len(each) for each in fitted["encodings_"]] != lengths:
@@ -179,8 +179,8 @@ TARGETS = ("binary", "multiclass", "multilabel-indicator", "continuous", "contin
 DTYPE, NO_ARGUMENTS = instance_of("a dtype", np.dtype), optional(one_of({}))
 
 
-def part(*words: str | None) -> Kind:
-    """Return the kind of an estimator, or of one of some words in its place."""
+def estimator_or(*words: str | None) -> Kind:
+    """Return the kind of an estimator, or of one of some words."""
 
     def check(value: object, sizes: Sizes) -> None:
         is_word = (value is None or isinstance(value, str)) and value in words
@@ -191,7 +191,7 @@ def part(*words: str | None) -> Kind:
 
 
 def columns(value: object, sizes: Sizes) -> None:
-    """Check what says which columns: one or several, a mask, a slice or a selector."""
+    """Check a selection of columns: one or several, a mask, a slice or a selector."""
     if isinstance(value, str | int | np.integer | slice):
         return
     if isinstance(value, list) and all(isinstance(each, str | int | bool | np.generic) for each in value):
@@ -203,7 +203,7 @@ def columns(value: object, sizes: Sizes) -> None:
 
 
 def check_column_transformer(fitted: Named, parameters: Named, sizes: Sizes) -> None:
-    """Check that all lists have the same names, and that positions are those of columns."""
+    """Check that all attributes name the same transformers, and that positions are in range."""
     names = [name for name, *_ in parameters["transformers"]]
     made = [name for name, *_ in fitted["transformers_"]]
     if made not in (names, [*names, "remainder"]) or len(fitted["_columns"]) != len(names):
@@ -213,7 +213,7 @@ def check_column_transformer(fitted: Named, parameters: Named, sizes: Sizes) -> 
         raise Wrong("_transformer_to_input_indices does not fit transformers")
     n_features = sizes.get("features", 0)
     if any(position >= n_features for positions in inputs.values() for position in positions):
-        raise Wrong("_transformer_to_input_indices leads out of the columns")
+        raise Wrong("_transformer_to_input_indices is out of range of the columns")
     for name, place in fitted["output_indices_"].items():
         bounds = (place.start, place.stop) if isinstance(place, slice) else (None, None)
         if name not in {*names, "remainder"} or not all(isinstance(each, int) for each in bounds):
@@ -227,7 +227,7 @@ def thresholds(value: Any, sizes: Sizes) -> None:
         raise Wrong("holds thresholds that are not in ascending order")
 
 
-# What the curve of each method keeps. scikit-learn adds what follows from it.
+# The saved attributes of the curve of each method. `curve_of` computes the others from them.
 CURVES: dict[str, dict[str, Kind]] = {
     "sigmoid": {"a_": number(), "b_": number()},
     "isotonic": {"X_thresholds_": thresholds, "y_thresholds_": shares("thresholds")},
@@ -236,7 +236,7 @@ CURVES: dict[str, dict[str, Kind]] = {
 
 
 def list_curves(estimator: Any, fitted: Named) -> Named:
-    """Replace the calibrated classifiers, which are objects of a private class, by their parts."""
+    """Replace the calibrated classifiers, whose class is private, by their parts."""
     kept = CURVES[estimator.method]
     parts = [
         {
@@ -249,18 +249,18 @@ def list_curves(estimator: Any, fitted: Named) -> Named:
 
 
 def check_curves(fitted: Named, parameters: Named, sizes: Sizes) -> None:
-    """Check that each classifier knows classes of the whole, and has a curve for each of its decisions."""
-    kinds, n_most = CURVES[parameters["method"]], size_of("decisions", sizes)
+    """Check that each classifier has a subset of the classes, and a curve for each of its decisions."""
+    kinds, most_curves = CURVES[parameters["method"]], size_of("decisions", sizes)
     for parts in fitted["calibrated_classifiers_"]:
         if parts.keys() != {"estimator", "curves"}:
             raise Wrong("calibrated_classifiers_ does not hold estimators and curves")
         known, curves = getattr(parts["estimator"], "classes_", None), parts["curves"]
-        # Under a temperature, scikit-learn fits classifiers on the numbers of the classes.
+        # With method="temperature", scikit-learn fits classifiers on the codes of the classes.
         classes = range(sizes["classes"]) if parameters["method"] == "temperature" else fitted["classes_"]
         names = {*fitted["classes_"].tolist(), *classes}
         if not isinstance(known, np.ndarray) or not names.issuperset(known.tolist()):
             raise Wrong("calibrated_classifiers_ holds a classifier of other classes")
-        if not isinstance(curves, list) or not 1 <= len(curves) <= n_most:
+        if not isinstance(curves, list) or not 1 <= len(curves) <= most_curves:
             raise Wrong("calibrated_classifiers_ does not hold a curve for each class")
         for curve in curves:
             if not isinstance(curve, dict) or curve.keys() != kinds.keys():
@@ -269,7 +269,7 @@ def check_curves(fitted: Named, parameters: Named, sizes: Sizes) -> None:
 
 
 def set_curves(estimator: Any, fitted: Named) -> None:
-    """Set the attributes, and make the calibrated classifiers of their parts."""
+    """Set the attributes, and make the calibrated classifiers from their parts."""
     calibration = importlib.import_module("sklearn.calibration")
     made = [
         calibration._CalibratedClassifier(
@@ -297,7 +297,7 @@ def curve_of(method: str, learnt: Named) -> Any:
     return curve
 
 
-PARTS = list_of(tuple_of(text, part("passthrough", "drop"), columns))
+PARTS = list_of(tuple_of(text, estimator_or("passthrough", "drop"), columns))
 
 TRANSFORMERS = (
     Listed(
@@ -324,7 +324,7 @@ TRANSFORMERS = (
             missing_together("center_", "scale_"),
         ),
     ),
-    # What TransformedTargetRegressor makes of its functions.
+    # TransformedTargetRegressor makes one from its functions.
     Listed(
         MODULE + "FunctionTransformer",
         parameters={"kw_args": NO_ARGUMENTS, "inv_kw_args": NO_ARGUMENTS},
@@ -403,8 +403,8 @@ TRANSFORMERS = (
     Listed(
         "sklearn.pipeline.Pipeline",
         parameters={
-            "steps": list_of(tuple_of(text, part("passthrough", None))),
-            # Whoever writes a file must not say which folder of ours is read.
+            "steps": list_of(tuple_of(text, estimator_or("passthrough", None))),
+            # A file must not specify a folder to read.
             "memory": instance_of("None", NoneType),
             "transform_input": optional(list_of(text)),
         },
@@ -415,7 +415,7 @@ TRANSFORMERS = (
             "transformers_": PARTS,
             "_columns": list_of(columns),
             "_transformer_to_input_indices": dict_of(text, list_of(integer())),
-            "_remainder": tuple_of(text, part("passthrough", "drop"), columns),
+            "_remainder": tuple_of(text, estimator_or("passthrough", "drop"), columns),
             "output_indices_": dict_of(text, anything),
             "sparse_output_": boolean,
         },
@@ -428,7 +428,7 @@ TRANSFORMERS = (
     ),
     Listed(
         "sklearn.compose.TransformedTargetRegressor",
-        {"regressor_": part(), "transformer_": part(), "_training_dim": integer(1, 2)},
+        {"regressor_": estimator_or(), "transformer_": estimator_or(), "_training_dim": integer(1, 2)},
         functions=("func", "inverse_func"),
     ),
     Listed(

@@ -1,9 +1,9 @@
-"""What a file holds of each kind of model that decides: read once, for `load` and for `predictor` alike.
+"""Read the fields of a file that predictions depend on, for both `load` and `predictor`.
 
-Each module of this folder is about one kind. It says which fields of a file decide, checks them, and makes
-the predictor. It registers its states by the names of the classes that keep them, so a learner with a state
-of its own adds a module here and nothing else in `saving`. No module here needs scikit-learn. Fields that
-decide nothing, such as importances, are the business of the class alone.
+Each module of this folder defines the states of one kind of model. A state takes its fields from a file,
+checks them and makes the predictor. States are registered by the names of their estimators, so a new kind of
+model only adds a module here. No module here needs scikit-learn. Estimators read all other fields, such as
+importances, themselves.
 """
 
 import importlib

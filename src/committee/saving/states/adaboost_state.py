@@ -1,4 +1,4 @@
-"""Members whose votes AdaBoost weighs: trees of the engine, or models of any kind."""
+"""Define the state of AdaBoost: members, which are trees of the engine or models of any kind, and weights."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from committee.saving.states.state import Models, state_of, take_members
 from committee.table.schema import Schema
 from committee.task import Regression
 
-# Whether votes are crisp, the link and its scale; None takes the weighted median.
+# Whether votes are crisp, the link, and its scale. None is the weighted median.
 Weighing = tuple[bool, str, float] | None
 
 
 @state_of("AdaBoostClassifier", "AdaBoostM1Classifier", "AdaBoostM2Classifier", "AdaBoostRegressor")
 @dataclass(frozen=True, eq=False)
 class AdaBoostState:
-    """The members and what their votes count.
+    """The members of AdaBoost and the weights of their votes.
 
     Parameters
     ----------
@@ -40,9 +40,9 @@ class AdaBoostState:
     weights : ndarray of shape (n_members,)
     weighing : tuple or None
     is_weighing_known : bool
-        Whether the file says how votes are weighed: the first files of models of any kind do not.
+        Whether the file contains `weighing`. The oldest files with models of any kind do not.
     table : Schema, or tuple of int and (ndarray of shape (n_columns,) or None)
-        The columns that the trees ask about; for models of any kind, their number and their names.
+        The columns of the training table. For models of any kind, only their number and names.
     """
 
     task: Task
@@ -54,7 +54,7 @@ class AdaBoostState:
 
     @classmethod
     def take(cls, fields: Fields, task_type: type[Task]) -> AdaBoostState:
-        """Take members and their votes."""
+        """Take members and their weights from the fields of a file, and check them."""
         members, n_members = take_members(fields, "members")
         is_engine = isinstance(members, TREES)
         task = fields.take("task", task_type)
@@ -62,15 +62,18 @@ class AdaBoostState:
         is_known = is_engine or "weighing" in fields
         weighing: Any = fields.optional("weighing", tuple) if is_known else None
         if is_known:
-            fields.require((weighing is None) == isinstance(task, Regression), "only numbers have medians")
+            fields.require(
+                (weighing is None) == isinstance(task, Regression),
+                "weighing must be null if and only if the task is regression",
+            )
         if weighing is not None:
             is_sound = tuple(map(type, weighing)) == (bool, str, float) and weighing[1] in LINKS
-            fields.require(is_sound and 0 < weighing[2] < np.inf, "how votes are weighed is not known")
+            fields.require(is_sound and 0 < weighing[2] < np.inf, "weighing is not valid")
         if is_engine:
             table: Any = fields.take("schema", Schema)
             check_forest(members, table, task)
             fields.require(members.is_mean, "the members do not vote")
-            fields.require((weights >= 0).all(), "a vote is negative")
+            fields.require((weights >= 0).all(), "a weight is negative")
         else:
             n_columns = fields.integer("n_features", 1, 2**31 - 1)
             names = fields.optional_array("feature_names", object, (n_columns,))
@@ -80,7 +83,7 @@ class AdaBoostState:
         return cls(task, members, weights, weighing, is_known, table)
 
     def learnt(self) -> dict[str, object]:
-        """The fields that `take` takes."""
+        """Return the fields for `take`."""
         own = {"task": self.task, "members": self.members, "estimator_weights": self.weights}
         own["weighing"] = self.weighing
         if isinstance(self.table, Schema):
@@ -89,7 +92,7 @@ class AdaBoostState:
         return own | {"n_features": n_columns, "feature_names": names}
 
     def weighed(self) -> _engine.Forest:
-        """Trees whose leaves hold their votes as they count; the members as they are for a median."""
+        """Return trees with weighted votes in their leaves. Return the members unchanged for a median."""
         if self.weighing is None:
             members: _engine.Forest = self.members
             return members
@@ -101,16 +104,16 @@ class AdaBoostState:
         return forest
 
     def predictor(self, models: Models, parameters: Mapping[str, object]) -> Predictor:
-        """Prepare the members to answer rows."""
+        """Return the predictor."""
         if isinstance(self.members, TREES):
             forest: Any = self.weighed()
             median = MedianDecider(forest, self.weights)
             return prepare(median if self.weighing is None else TreesDecider(forest), self.table, self.task)
         if not self.is_weighing_known:
-            raise ValueError("The file was written by an earlier committee. Load it, and save it again.")
+            raise ValueError("An earlier version of committee wrote the file. Load it, and save it again.")
         predictors = tuple(models.predictor(each, f"member {i}") for i, each in enumerate(self.members))
         for each in predictors:
             check_member(each, self.table[0], self.task)
         decider = BoostedDecider(predictors, self.weights, self.weighing, self.task)
-        # The members have seen the same columns.
+        # All members have the same columns.
         return prepare(decider, predictors[0].schema, self.task)

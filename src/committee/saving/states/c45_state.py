@@ -1,4 +1,4 @@
-"""A C4.5 tree: what a file holds of it, and how it decides."""
+"""Define the state of a C4.5 tree."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from committee.table.schema import Schema, Table
 
 @dataclass(frozen=True, eq=False)
 class C45Decider(TableDecider):
-    """A C4.5 tree.
+    """The decider of a C4.5 tree.
 
     Parameters
     ----------
@@ -28,14 +28,14 @@ class C45Decider(TableDecider):
     tree: _engine.C45Tree
 
     def decide(self, table: Table, n_threads: int) -> np.ndarray:
-        """The shares of the classes in the leaf of each row, mixed where a value is missing."""
+        """Return the shares of the classes in the leaf of each row, averaged if a value is missing."""
         return self.tree.predict(table.as_float64(), table.n_rows)
 
 
 @state_of("C45Classifier")
 @dataclass(frozen=True, eq=False)
 class C45State:
-    """One tree.
+    """A C4.5 tree with its schema and task.
 
     Parameters
     ----------
@@ -50,19 +50,19 @@ class C45State:
 
     @classmethod
     def take(cls, fields: Fields, task_type: type[Task]) -> C45State:
-        """Take a tree that asks about the columns of a schema and decides on the classes of a task."""
+        """Take a tree from the fields of a file, and check its columns and classes."""
         schema, task = take_table(fields, task_type)
         tree = fields.take("tree", _engine.C45Tree)
         n_categories = np.where(schema.is_category, schema.n_categories, -1)
         fits = np.array_equal(tree.arrays()["n_categories"], n_categories)
-        require(fits, "The tree asks about other columns than those of the schema")
-        require(tree.n_classes == task.n_outputs, "The tree decides on other classes")
+        require(fits, "The tree splits on columns that are not those of the schema")
+        require(tree.n_classes == task.n_outputs, "The tree predicts other classes")
         return cls(schema, task, tree)
 
     def learnt(self) -> dict[str, object]:
-        """The fields that `take` takes."""
+        """Return the fields for `take`."""
         return dict(vars(self))
 
     def predictor(self, models: Models, parameters: Mapping[str, object]) -> Predictor:
-        """Prepare the tree to answer rows."""
+        """Return the predictor."""
         return prepare(C45Decider(self.tree), self.schema, self.task)

@@ -1,4 +1,4 @@
-"""Members of any kind and a rule on their votes: committees and bagging."""
+"""Define the states of committees and bagging: members of any kind and a rule that combines their votes."""
 
 from __future__ import annotations
 
@@ -25,6 +25,9 @@ from committee.saving.states.state import (
 from committee.table.schema import Schema
 from committee.task import Classification
 
+# The name of the members in files of committees.
+MEMBERS = "seats"
+
 
 @dataclass(frozen=True, eq=False)
 class MemberState:
@@ -34,11 +37,11 @@ class MemberState:
     ----------
     name : str
     models : list
-        One, or one for each fold.
+        One model, or one for each fold.
     columns : list of int, or None
-        The columns that it sees; None for all.
+        The columns of the member; None for all.
     calibration : dict or None
-        How its scores become probabilities.
+        The calibration of its scores to probabilities.
     """
 
     name: str
@@ -48,22 +51,22 @@ class MemberState:
 
     @classmethod
     def take(cls, fields: Fields, n_columns: int) -> MemberState:
-        """Take a member that sees some columns of a table."""
+        """Take a member from the fields of a file, and check its columns."""
         name, models = fields.take("name", str), fields.take("models", list)
         columns = fields.optional("columns", list)
         are_known = columns is None or are_columns(columns, n_columns)
-        fields.require(are_known, "its columns are none of the table")
+        fields.require(are_known, "its columns are not in the table")
         calibration = fields.optional_fields("calibration")
         fields.finish()
         fields.require(models, "it has no models")
         return cls(name, models, columns, None if calibration is None else calibration.values)
 
     def prepared(self, schema: Schema, task: Task, models: Models) -> PreparedMember:
-        """Prepare the member to vote."""
+        """Return the predictors of the member."""
         predictors = tuple(models.predictor(model, f"member {self.name!r}") for model in self.models)
         for each in predictors:
             check_member(each, schema.n_columns if self.columns is None else len(self.columns), task)
-        require(self.calibration is None, f"Member {self.name!r} votes by itself and needs no calibration")
+        require(self.calibration is None, f"Member {self.name!r} has probabilities and needs no calibration")
         return PreparedMember(predictors, self.columns)
 
 
@@ -75,7 +78,7 @@ class MemberState:
 )  # fmt: skip
 @dataclass(frozen=True, eq=False)
 class CommitteeState:
-    """Members and a rule.
+    """The members of a committee and its rule.
 
     Parameters
     ----------
@@ -92,28 +95,28 @@ class CommitteeState:
 
     @classmethod
     def take(cls, fields: Fields, task_type: type[Task]) -> CommitteeState:
-        """Take members of different names."""
+        """Take members and a rule from the fields of a file. The names of members must differ."""
         schema, task = take_table(fields, task_type)
-        fitted_members = fields.take("seats", list)
+        fitted_members = fields.take(MEMBERS, list)
         fields.require(
             fitted_members and all(isinstance(member, dict) for member in fitted_members),
             "there are no members",
         )
         taken = [
-            MemberState.take(Fields(member, f"seats__{i}"), schema.n_columns)
+            MemberState.take(Fields(member, f"{MEMBERS}__{i}"), schema.n_columns)
             for i, member in enumerate(fitted_members)
         ]
-        fields.require(len({member.name for member in taken}) == len(taken), "two members have one name")
+        fields.require(len({member.name for member in taken}) == len(taken), "two members have the same name")
         return cls(schema, task, taken, KeptRule.take(fields))
 
     def learnt(self) -> dict[str, object]:
-        """The fields that `take` takes."""
+        """Return the fields for `take`."""
         fitted_members = [dict(vars(member)) for member in self.fitted_members]
-        return {"schema": self.schema, "task": self.task, "seats": fitted_members, **vars(self.kept)}
+        return {"schema": self.schema, "task": self.task, MEMBERS: fitted_members, **vars(self.kept)}
 
     def predictor(self, models: Models, parameters: Mapping[str, object]) -> Predictor:
-        """Prepare the members and the rule to answer rows."""
-        return together(self.fitted_members, self.kept, self.schema, self.task, models)
+        """Return the predictor."""
+        return committee_predictor(self.fitted_members, self.kept, self.schema, self.task, models)
 
 
 @state_of(
@@ -121,7 +124,7 @@ class CommitteeState:
 )  # fmt: skip
 @dataclass(frozen=True, eq=False)
 class BaggingState:
-    """Trees of the engine or models of any kind, the columns that each sees, and a rule.
+    """The members of bagging, their columns and a rule.
 
     Parameters
     ----------
@@ -129,7 +132,7 @@ class BaggingState:
     task : Classification or Regression
     members : the engine's Forest or C45Forest, or list of models
     columns : list of list of int, or None
-        In ascending order for each member; None if all see all.
+        The columns of each member in ascending order. None if all members have all columns.
     kept : KeptRule
     """
 
@@ -141,30 +144,32 @@ class BaggingState:
 
     @classmethod
     def take(cls, fields: Fields, task_type: type[Task]) -> BaggingState:
-        """Take members that each see their columns only."""
+        """Take members, their columns and a rule from the fields of a file, and check them."""
         schema, task = take_table(fields, task_type)
         members, n_members = take_members(fields, "bagged")
         columns = fields.optional("columns", list)
         for each in columns or []:
-            fields.require(are_columns(each, schema.n_columns), "a column is none of the table")
-            fields.require(sorted(set(each)) == each, "the columns of a member are not in their order")
+            fields.require(are_columns(each, schema.n_columns), "a column is not in the table")
+            fields.require(sorted(set(each)) == each, "the columns of a member are not in ascending order")
         is_whole = columns is None or len(columns) == n_members
-        fields.require(is_whole, "there are not columns for each member")
+        fields.require(is_whole, "columns does not have an entry for each member")
         if isinstance(members, TREES):
             check_forest(members, schema, task)
             fields.require(members.is_mean, "the trees do not vote")
             for i, each in enumerate(columns or []):
-                asked = split_columns(members, i)
-                fields.require(set(asked.tolist()) <= set(each), "a tree asks about columns of others")
+                used = split_columns(members, i)
+                fields.require(
+                    set(used.tolist()) <= set(each), "a tree splits on a column that it does not have"
+                )
         return cls(schema, task, members, columns, KeptRule.take(fields))
 
     def learnt(self) -> dict[str, object]:
-        """The fields that `take` takes."""
+        """Return the fields for `take`."""
         own = {"schema": self.schema, "task": self.task, "bagged": self.members, "columns": self.columns}
         return own | vars(self.kept)
 
     def predictor(self, models: Models, parameters: Mapping[str, object]) -> Predictor:
-        """Prepare the members and the rule to answer rows."""
+        """Return the predictor."""
         if isinstance(self.members, TREES):
             decider = ruled_decider(self.members, self.kept, self.task, models, parameters)
             return prepare(decider, self.schema, self.task)
@@ -173,13 +178,13 @@ class BaggingState:
             MemberState(str(i), [member], seen)
             for i, (member, seen) in enumerate(zip(self.members, columns, strict=True))
         ]
-        return together(fitted_members, self.kept, self.schema, self.task, models)
+        return committee_predictor(fitted_members, self.kept, self.schema, self.task, models)
 
 
-def together(
+def committee_predictor(
     fitted_members: list[MemberState], kept: KeptRule, schema: Schema, task: Task, models: Models
 ) -> Predictor:
-    """Prepare members and the rule on their votes."""
+    """Return the predictor of members and a rule."""
     rule = models.rule(kept)
     prepared = tuple(member.prepared(schema, task, models) for member in fitted_members)
     check_rule(rule, len(fitted_members), task)
@@ -187,14 +192,14 @@ def together(
 
 
 def are_columns(columns: Any, n_columns: int) -> bool:
-    """Whether a value is a list of positions of columns, at least one."""
+    """Return whether a value is a list of one or more positions of columns."""
     in_range = range(n_columns)
     is_list = isinstance(columns, list) and len(columns) > 0
     return is_list and all(type(each) is int and each in in_range for each in columns)
 
 
 def votes_like(model: Any, n_columns: int, task: Task) -> bool:
-    """Whether a fitted estimator, as far as it says so itself, votes on a table and classes of a task."""
+    """Return whether the attributes of a fitted estimator agree with a number of columns and a task."""
     is_same = hasattr(model, "predict") and getattr(model, "n_features_in_", n_columns) == n_columns
     if is_same and isinstance(task, Classification) and hasattr(model, "classes_"):
         return bool(np.isin(model.classes_, task.classes).all())

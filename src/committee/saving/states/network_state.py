@@ -1,4 +1,4 @@
-"""Networks as a file keeps them and as they decide: arrays, all of them checked, and the engine."""
+"""Define the state of averaged networks."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from committee.table.network_inputs import Inputs, fits
 from committee.table.schema import Schema, Table
 from committee.task import Classification
 
-# The arrays of `Inputs` that are numbers; the others are indices or codes.
+# The arrays of `Inputs` with numbers. The others contain indices or codes.
 NUMBERS = ("medians", "centers", "spreads", "lows", "widths")
 MOST_UNITS = 2**31 - 1
-# So many inputs are made at a time, but those of so many rows at least, which keep threads busy.
+# The number of inputs that are computed at a time, and the minimum number of rows, which keeps threads busy.
 NUMBERS_AT_ONCE, LEAST_AT_ONCE = 2**22, 2**12
 
 
 @dataclass(frozen=True, eq=False)
 class NetworkDecider(TableDecider):
-    """Networks whose mean decides.
+    """The decider that averages networks.
 
     Parameters
     ----------
     inputs : Inputs
-        What they see of a table.
+        The encoding of a table as inputs of the networks.
     hidden : tuple of int
         The number of units in each layer.
     parameters : ndarray of float32 of shape (n_members, n_parameters)
     n_outputs : int
     scaling : ndarray of float64 of shape (4,), or None
-        The mean, the standard deviation and the range of the numbers that were learnt from; None for classes.
+        The mean, the standard deviation and the range of the training numbers; None for classes.
     """
 
     inputs: Inputs
@@ -47,7 +47,7 @@ class NetworkDecider(TableDecider):
     scaling: np.ndarray | None
 
     def decide(self, table: Table, n_threads: int) -> np.ndarray:
-        """The probabilities of classes, or numbers no further out than those that were learnt from."""
+        """Return the probabilities of classes, or numbers in the range of the training numbers."""
         n_at_once = max(LEAST_AT_ONCE, NUMBERS_AT_ONCE // self.inputs.n_inputs)
         votes = np.empty((table.n_rows, self.n_outputs))
         for begin in range(0, table.n_rows, n_at_once):
@@ -69,7 +69,7 @@ class NetworkDecider(TableDecider):
 @state_of("NetworkClassifier", "NetworkRegressor")
 @dataclass(frozen=True, eq=False)
 class NetworkState:
-    """Networks and the table that they decide on.
+    """Networks with their schema and task.
 
     Parameters
     ----------
@@ -84,12 +84,12 @@ class NetworkState:
 
     @classmethod
     def take(cls, fields: Fields, task_type: type[Task]) -> NetworkState:
-        """Take networks that fit the table."""
+        """Take networks from the fields of a file, and check that they fit the table."""
         schema, task = take_table(fields, task_type)
         return cls(schema, task, take_network(fields, schema, task))
 
     def learnt(self) -> dict[str, object]:
-        """The fields that `take` takes."""
+        """Return the fields for `take`."""
         network = self.network
         return {
             "schema": self.schema,
@@ -101,12 +101,12 @@ class NetworkState:
         }
 
     def predictor(self, models: Models, parameters: Mapping[str, object]) -> Predictor:
-        """Prepare the networks to answer rows."""
+        """Return the predictor."""
         return prepare(self.network, self.schema, self.task)
 
 
 def take_network(taken: Fields, schema: Schema, task: Task) -> NetworkDecider:
-    """The networks of a file, if all of it fits together; else raise `DamagedFile`."""
+    """Take the networks. Raise `DamagedFile` unless their arrays fit each other, the schema and the task."""
     described = taken.fields("inputs")
     arrays = {}
     for field in fields(Inputs):
@@ -121,16 +121,19 @@ def take_network(taken: Fields, schema: Schema, task: Task) -> NetworkDecider:
         (inputs.value_columns, inputs.values),
     ]
     are_even = all(len({len(array) for array in group}) == 1 for group in lengths)
-    taken.require(are_even and fits(inputs, schema), "the inputs are none of the table")
+    taken.require(are_even and fits(inputs, schema), "the inputs do not fit the table")
     hidden = taken.take("hidden", list)
     are_counts = all(type(each) is int and 0 < each <= MOST_UNITS for each in hidden)
-    taken.require(are_counts, "a layer has no units")
+    taken.require(are_counts, "the number of units of a layer is not valid")
     widths = [inputs.n_inputs, *hidden, task.n_outputs]
     n_parameters = widths[0] + sum((before + 1) * after for before, after in itertools.pairwise(widths))
     parameters = taken.array("parameters", np.float32, (None, n_parameters))
     taken.require(len(parameters) > 0, "there is no network")
     scaling = taken.optional_array("scaling", np.float64, (4,))
-    taken.require((scaling is None) == isinstance(task, Classification), "only numbers are scaled")
+    taken.require(
+        (scaling is None) == isinstance(task, Classification),
+        "scaling must be null if and only if the task is classification",
+    )
     is_range = scaling is None or (scaling[1] > 0 and scaling[2] <= scaling[3])
-    taken.require(is_range, "the numbers have no range")
+    taken.require(is_range, "the standard deviation or the range of the numbers is not valid")
     return NetworkDecider(inputs, tuple(hidden), parameters, task.n_outputs, scaling)

@@ -1,4 +1,4 @@
-"""What the states of all kinds of models share: the registry, the table they decide on, and their rule."""
+"""Define the interface of states, their registry, and functions for their tables, members and rules."""
 
 from __future__ import annotations
 
@@ -9,37 +9,45 @@ from typing import Any, Protocol, Self, TypeVar
 from committee.saving.format.fields import Fields
 from committee.saving.format.file_errors import DamagedFile, require
 from committee.saving.model_parts import TREES
-from committee.saving.predictors.deciders import SUMMED, AnyTrees, TreesDecider, VotingRule, decider_of_trees
+from committee.saving.predictors.deciders import (
+    SUMMED,
+    AnyTrees,
+    TreesDecider,
+    VotesDecider,
+    VotingRule,
+    name_of_sum,
+    sums_votes,
+)
 from committee.saving.predictors.predictor import Decider, Predictor, Task
 from committee.table.schema import Schema
 from committee.task import Classification
 
 
 class State(Protocol):
-    """What decides of a fitted model."""
+    """The part of a fitted model that predictions depend on."""
 
     @classmethod
     def take(cls, fields: Fields, task_type: type[Task]) -> Self:
-        """Take what decides from the fields of a file; what is not sound is a `DamagedFile`."""
+        """Take the state from the fields of a file. Raise `DamagedFile` for invalid fields."""
 
     def learnt(self) -> dict[str, object]:
-        """The fields that `take` takes."""
+        """Return the fields for `take`."""
 
     def predictor(self, models: Models, parameters: Mapping[str, object]) -> Predictor:
-        """Prepare the model, which has some parameters, to answer rows."""
+        """Return the predictor of a model with some parameters."""
 
 
 class Models(Protocol):
-    """How models and rules inside a state, described by a file or fitted, become ones that answer."""
+    """Access to the predictors and rules of the models inside a state, from a file or from memory."""
 
     def predictor(self, model: object, role: str) -> Predictor:
-        """Prepare a model inside the state; raise ValueError if it needs scikit-learn."""
+        """Return the predictor of a model inside the state. Raise ValueError if it needs scikit-learn."""
 
     def summed(self, kept: KeptRule) -> str | None:
-        """The name of a rule by which votes are only summed, None if it does more. No rule is made."""
+        """Return the name of a rule that only sums votes, None for other rules."""
 
     def rule(self, kept: KeptRule) -> VotingRule | None:
-        """The rule, None if there is nothing to decide; raise ValueError if it looks at the rows."""
+        """Return the rule, None for a single class. Raise ValueError if the rule needs the rows."""
 
 
 STATES: dict[str, type[State]] = {}
@@ -47,7 +55,7 @@ AnyState = TypeVar("AnyState", bound=type[State])
 
 
 def state_of(*names: str) -> Callable[[AnyState], AnyState]:
-    """Register a state as that of some classes, by their names."""
+    """Register the state of some estimators by the names of their classes."""
 
     def register(state: AnyState) -> AnyState:
         STATES.update(dict.fromkeys(names, state))
@@ -58,13 +66,13 @@ def state_of(*names: str) -> Callable[[AnyState], AnyState]:
 
 @dataclass(frozen=True, eq=False)
 class KeptRule:
-    """The rule of a model, with the encoder of the rows for one that looks at them.
+    """The rule of a model, and the encoder of the rows for a rule that needs them.
 
     Parameters
     ----------
-    rule : Rule, what a file describes of one, or None
-        None if there is nothing to decide.
-    encoder : TableEncoder, what a file describes of one, or None
+    rule : Rule, its description in a file, or None
+        None if there is only one class.
+    encoder : TableEncoder, its description in a file, or None
     """
 
     rule: object
@@ -72,12 +80,12 @@ class KeptRule:
 
     @classmethod
     def take(cls, fields: Fields) -> KeptRule:
-        """Take the rule and the encoder. Of which types they are is checked by who uses them."""
+        """Take the rule and the encoder. The caller checks their types."""
         return cls(fields.take("rule", object), fields.take("encoder", object))
 
 
 def take_members(fields: Fields, name: str) -> tuple[Any, int]:
-    """Take members, which are trees of the engine or a list of models, and their number."""
+    """Take members, which are trees of the engine or a list of models. Return them and their number."""
     members: Any = fields.take(name, object)
     is_engine = isinstance(members, TREES)
     fields.require(is_engine or isinstance(members, list), "the members are neither trees nor a list")
@@ -87,14 +95,14 @@ def take_members(fields: Fields, name: str) -> tuple[Any, int]:
 
 
 def take_table(fields: Fields, task_type: type[Task]) -> tuple[Schema, Task]:
-    """Take the columns that a model decides on, and what it decides."""
+    """Take the schema and the task of a model."""
     return fields.take("schema", Schema), fields.take("task", task_type)
 
 
 def ruled_decider(
     trees: AnyTrees, kept: KeptRule | None, task: Task, models: Models, parameters: Mapping[str, object]
 ) -> Decider:
-    """How trees decide by a rule. A file that is older than the rules of forests names it as a parameter."""
+    """Return the decider of trees with a rule, which is a parameter in files older than rules of forests."""
     if kept is None:
         old = parameters.get("rule", "mean")
         if not isinstance(old, str) or old not in SUMMED:
@@ -105,13 +113,15 @@ def ruled_decider(
         return TreesDecider(trees, name)
     rule = models.rule(kept)
     check_rule(rule, trees.n_trees, task)
-    return decider_of_trees(trees, rule)
+    if rule is None or sums_votes(rule):
+        return TreesDecider(trees, name_of_sum(rule))
+    return VotesDecider(trees, rule)
 
 
 def check_rule(rule: VotingRule | None, n_members: int, task: Task) -> None:
-    """Raise `DamagedFile` unless a rule of a file can decide on the votes of some members."""
-    is_open = task.n_outputs > 1 or not isinstance(task, Classification)
-    require((rule is not None) == is_open, "There is a rule without a choice, or a choice without one")
+    """Raise `DamagedFile` unless a rule of a file can combine the votes of some members."""
+    needs_rule = task.n_outputs > 1 or not isinstance(task, Classification)
+    require((rule is not None) == needs_rule, "A model must have a rule unless it has a single class")
     if rule is None:
         return
     require(rule._has_learnt() or not rule.needs_fit, "The rule is not fitted")

@@ -1,4 +1,4 @@
-"""Trees of the engine: single trees and forests, sums of trees, rotation forests."""
+"""Define the states of single trees, forests, boosted trees and rotation forests."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from committee.table.target_statistics import TargetStatistics
 )  # fmt: skip
 @dataclass(frozen=True, eq=False)
 class TreesState:
-    """One tree, or many and the rule on their votes.
+    """One tree, or a forest and the rule that combines its votes.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class TreesState:
     task : Classification or Regression
     forest : the engine's Forest or RotationForest
     kept : KeptRule, or None
-        None for one tree, and in files that are older than the rules of forests.
+        None for one tree, and for files from before forests had rules.
     """
 
     schema: Schema
@@ -44,7 +44,7 @@ class TreesState:
 
     @classmethod
     def take(cls, fields: Fields, task_type: type[Task]) -> Self:
-        """Take trees that vote."""
+        """Take trees from the fields of a file, and check them."""
         schema, task = take_table(fields, task_type)
         forest: Any = fields.take(cls.name_in_files, cls.kind)
         check_forest(forest, schema, task)
@@ -53,12 +53,12 @@ class TreesState:
         return cls(schema, task, forest, KeptRule.take(fields) if "rule" in fields else None)
 
     def learnt(self) -> dict[str, object]:
-        """The fields that `take` takes."""
+        """Return the fields for `take`."""
         own = {"schema": self.schema, "task": self.task, self.name_in_files: self.forest}
         return own if self.kept is None else own | vars(self.kept)
 
     def predictor(self, models: Models, parameters: Mapping[str, object]) -> Predictor:
-        """Prepare the trees to answer rows."""
+        """Return the predictor."""
         decider = ruled_decider(self.forest, self.kept, self.task, models, parameters)
         return prepare(decider, self.schema, self.task)
 
@@ -66,7 +66,7 @@ class TreesState:
 @state_of("GradientBoostingClassifier", "GradientBoostingRegressor", "LogitBoostClassifier")
 @dataclass(frozen=True, eq=False)
 class BoostedState:
-    """Trees whose leaves add to scores.
+    """Boosted trees, whose scores are summed.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class BoostedState:
     task : Classification or Regression
     forest : the engine's Forest
     statistics : TargetStatistics, or None
-        What the trees see in place of columns of many categories.
+        The columns of numbers that replace columns of many categories.
     """
 
     schema: Schema
@@ -84,7 +84,7 @@ class BoostedState:
 
     @classmethod
     def take(cls, fields: Fields, task_type: type[Task]) -> BoostedState:
-        """Take trees that ask about the columns of a table, or about statistics of them."""
+        """Take trees and target statistics from the fields of a file, and check them."""
         schema, task = take_table(fields, task_type)
         forest = fields.take("forest", _engine.Forest)
         statistics = fields.optional("statistics", TargetStatistics)
@@ -94,18 +94,18 @@ class BoostedState:
         return cls(schema, task, forest, statistics)
 
     def learnt(self) -> dict[str, object]:
-        """The fields that `take` takes."""
+        """Return the fields for `take`."""
         return dict(vars(self))
 
     def predictor(self, models: Models, parameters: Mapping[str, object]) -> Predictor:
-        """Prepare the trees to answer rows."""
+        """Return the predictor."""
         return prepare(TreesDecider(self.forest, statistics=self.statistics), self.schema, self.task)
 
 
 @state_of("RotationForestClassifier", "RotationForestRegressor")
 @dataclass(frozen=True, eq=False)
 class RotationState(TreesState):
-    """Rotations, a tree on the axes of each, and the rule on their votes."""
+    """A rotation forest and the rule that combines its votes."""
 
     name_in_files: ClassVar[str] = "rotations"
     kind: ClassVar[type[AnyTrees]] = _engine.RotationForest

@@ -66,7 +66,7 @@ void a_parents_histogram_is_the_sum_of_its_childrens() {
     ThreadTeam team(1);
     for (const std::size_t n_parts : {1U, 3U}) {
         RowParts parts(3000, n_parts);
-        const auto [n_rows, sum] = parts.deal({g.data(), h.data(), {}}, scale, team);
+        const auto [n_rows, sum] = parts.assign_all({g.data(), h.data(), {}}, scale, team);
         check(n_rows == 3000);
         const std::size_t n_left =
             parts.divide(0, 0, 1, 3000, codes.column(1), [](std::uint8_t code) { return code > 100; }, team);

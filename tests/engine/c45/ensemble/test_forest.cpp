@@ -62,7 +62,7 @@ void test_a_tree_on_some_columns_keeps_their_numbers() {
     C45Tree alone = grow_c45(some, data.classes, 3, weights, {});
     for (std::int32_t& column : alone.column) column = column == 1 ? 2 : column;
     const C45Tree tree = grower.grow(weights, 0, seen);
-    check(are_same(tree, alone) && tree.n_categories.size() == 3 && find_fault(tree).empty());
+    check(are_same(tree, alone) && tree.n_categories.size() == 3 && find_error(tree).empty());
 }
 
 GrownC45 grow_bags(const Data& data, int n_threads) {
