@@ -89,7 +89,7 @@ def test_repeated_folds_are_averaged():
 
 def test_rows_before_the_first_fold_in_time_are_left_out(tmp_path):
     order = np.random.default_rng(0).permutation(len(Y))
-    voting = honest(X=X[order], y=Y[order], cv=TimeSeriesSplit(4), rule="cawpe")
+    voting = honest(X=X[order], y=Y[order], cv=TimeSeriesSplit(4), rule="cawpe", keep="all")
     np.testing.assert_array_equal(voting.honest_rows_, np.arange(30, 150))
     assert voting.honest_votes_.shape == (2, 120, 3)
     train, test = list(TimeSeriesSplit(4).split(X))[2]

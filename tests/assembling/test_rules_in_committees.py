@@ -74,7 +74,7 @@ MEMBERS = [("bayes", GaussianNB()), ("near", KNeighborsClassifier(3))]
 
 @pytest.mark.parametrize("rule", ["bayesian_combination", "region"])
 def test_with_an_integer_seed_another_rule_equals_that_of_a_new_fit(rule, tmp_path):
-    voting = VotingClassifier(MEMBERS, cv=3, random_state=0).fit(IRIS, SPECIES)
+    voting = VotingClassifier(MEMBERS, cv=3, keep="all", random_state=0).fit(IRIS, SPECIES)
     once, again = (voting.recombine(rule, X=IRIS) for _ in range(2))
     direct = VotingClassifier(MEMBERS, cv=3, rule=rule, random_state=0).fit(IRIS, SPECIES)
     for another in (again, direct):

@@ -2,6 +2,7 @@
 
 import pickle
 import warnings
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -15,13 +16,17 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 import committee
-from committee import CommitteeClassifier, CommitteeRegressor, DecisionTreeClassifier
+from committee import DecisionTreeClassifier
 from committee.automatic.portfolio import CANDIDATES, ORDERS, Size, members_of, portfolio
 from committee.automatic.rule_choice import compare_rules, is_surely_better, sampled
 from committee.combining.adjusted_rule import AdjustedRule
 from committee.members.training_set import TrainingSet
 from committee.running import receiving
 from committee.votes.honest_votes import HonestVotes
+
+# Most of these tests look at all members and at the models of their folds.
+CommitteeClassifier = partial(committee.CommitteeClassifier, keep="all")
+CommitteeRegressor = partial(committee.CommitteeRegressor, keep="all")
 
 X, Y = load_iris(return_X_y=True)
 NUMBERS, AMOUNTS = (each[:120] for each in load_diabetes(return_X_y=True))
@@ -98,7 +103,7 @@ def test_the_rule_wins_a_nested_comparison():
 def test_another_rule_can_be_set_without_a_fit():
     automatic = CommitteeClassifier(MEMBERS, random_state=0).fit(X, Y)
     cawpe = automatic.recombine("cawpe")
-    assert isinstance(cawpe, CommitteeClassifier) and cawpe.rule == "cawpe"
+    assert isinstance(cawpe, committee.CommitteeClassifier) and cawpe.rule == "cawpe"
     assert cawpe.estimators_[0] is automatic.estimators_[0]
     fitted = CommitteeClassifier(MEMBERS, rule="cawpe", random_state=0).fit(X, Y)
     np.testing.assert_array_equal(cawpe.predict_proba(X), fitted.predict_proba(X))
@@ -351,7 +356,7 @@ def test_large_tables_get_fewer_members():
 
 def test_members_for_positive_targets_are_used_only_if_all_targets_are_positive():
     for y, is_there in ((AMOUNTS, True), (AMOUNTS - AMOUNTS.mean(), False)):
-        training = TrainingSet.of(CommitteeRegressor._task_type, NUMBERS, y, None, None)
+        training = TrainingSet.of(committee.CommitteeRegressor._task_type, NUMBERS, y, None, None)
         names = [member.name for member in portfolio(Size.of(training), "best")]
         assert ("booster_poisson" in names) == is_there
 
@@ -426,16 +431,36 @@ def test_bad_parameters_are_named_in_one_line(parameters, message):
 @pytest.mark.parametrize(
     ("made", "y", "metric", "message"),
     [
-        (CommitteeRegressor, AMOUNTS, "accuracy", "The metric 'accuracy' is for classification. For"),
-        (CommitteeRegressor, AMOUNTS - 200, "neg_mean_squared_log_error", "log_error cannot score this y: "),
-        (CommitteeClassifier, AMOUNTS > 150, "r2", "The metric 'r2' is for regression. For classification"),
         (
-            CommitteeClassifier,
+            committee.CommitteeRegressor,
+            AMOUNTS,
+            "accuracy",
+            "The metric 'accuracy' is for classification. For",
+        ),
+        (
+            committee.CommitteeRegressor,
+            AMOUNTS - 200,
+            "neg_mean_squared_log_error",
+            "log_error cannot score this y: ",
+        ),
+        (
+            committee.CommitteeClassifier,
+            AMOUNTS > 150,
+            "r2",
+            "The metric 'r2' is for regression. For classification",
+        ),
+        (
+            committee.CommitteeClassifier,
             np.arange(120) % 3,
             "precision",
             "'precision' is for two classes. For 3",
         ),
-        (CommitteeRegressor, AMOUNTS, lambda y, decision, weights: np.nan, "must give a finite number"),
+        (
+            committee.CommitteeRegressor,
+            AMOUNTS,
+            lambda y, decision, weights: np.nan,
+            "must give a finite number",
+        ),
     ],
 )
 def test_a_metric_that_cannot_score_y_is_refused_before_any_fit(made, y, metric, message, monkeypatch):

@@ -1,5 +1,7 @@
 """The automatic committee keeps its finished members at a time limit and after Ctrl-C."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -9,7 +11,6 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
 
 import committee
-from committee import CommitteeClassifier
 from committee.assembling.leaderboard import honest_decision
 from committee.assembling.member_fits import MemberFit
 from committee.assembling.named_members import Member
@@ -23,6 +24,9 @@ from committee.members.training_set import TrainingSet
 from committee.metrics.row_losses import NoValueError
 from committee.running.local_runners import SerialRunner
 from committee.task import Classification
+
+# Most of these tests look at all members and at the models of their folds.
+CommitteeClassifier = partial(committee.CommitteeClassifier, keep="all")
 
 X, Y = load_iris(return_X_y=True)
 MEMBERS = [("bayes", GaussianNB()), ("near", KNeighborsClassifier())]

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -11,11 +12,14 @@ from sklearn.datasets import load_iris
 from sklearn.naive_bayes import GaussianNB
 
 import committee
-from committee import CommitteeClassifier, CommitteeRegressor
 from committee.assembling import Bank
 from committee.automatic.schedule import timed
 from committee.learners import NetworkClassifier
 from committee.running.deadline import half_of_the_time, is_time_up, note_cut
+
+# Most of these tests look at all members and at the models of their folds.
+CommitteeClassifier = partial(committee.CommitteeClassifier, keep="all")
+CommitteeRegressor = partial(committee.CommitteeRegressor, keep="all")
 
 X, Y = load_iris(return_X_y=True)
 MEMBERS = ["booster", "linear", "machine"]

@@ -1,6 +1,7 @@
 """The automatic committee uses boosters of other libraries if they are installed: see `make members`."""
 
 import importlib.util
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -9,10 +10,12 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 
 import committee
-from committee import CommitteeClassifier
 from committee.assembling.named_members import Member
 from committee.automatic.journal import libraries_of
 from committee.automatic.portfolio import NAMED_ONLY
+
+# Most of these tests look at all members and at the models of their folds.
+CommitteeClassifier = partial(committee.CommitteeClassifier, keep="all")
 
 X, Y = load_iris(return_X_y=True)
 

@@ -1,14 +1,19 @@
 """Members that need too much memory are skipped."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from runner_tasks import Hungry
 from sklearn.datasets import load_iris
 from sklearn.naive_bayes import GaussianNB
 
-from committee import CommitteeClassifier
+import committee
 from committee.automatic.limits import MANY_BYTES, Room, Use, measured, pickled_bytes
 from committee.running.resources import PeakMemory
+
+# Most of these tests look at all members and at the models of their folds.
+CommitteeClassifier = partial(committee.CommitteeClassifier, keep="all")
 
 X, Y = load_iris(return_X_y=True)
 MB = 10**6

@@ -1,17 +1,25 @@
 """Reduce a committee to fewer members, to one model per member, or to one student model."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
 from every_estimator import mixed_frame, target_for
+from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 import committee
-from committee import CommitteeClassifier, CommitteeRegressor, DecisionTreeClassifier, rules
-from committee.automatic.reduction import greedy_loss, some_row, usual_time
+from committee import DecisionTreeClassifier, rules
+from committee.automatic.reduction import some_row, usual_time
+from committee.automatic.rule_choice import loss_of
+
+# Most of these tests look at all members and at the models of their folds.
+CommitteeClassifier = partial(committee.CommitteeClassifier, keep="all")
+CommitteeRegressor = partial(committee.CommitteeRegressor, keep="all")
 
 X, Y = load_iris(return_X_y=True)
 MEMBERS = [
@@ -36,7 +44,8 @@ def test_more_members_are_never_worse_on_honest_votes():
     for n_members in (1, 2, 4):
         smaller = AUTOMATIC.prune(max_members=n_members)
         assert len(smaller.estimators_) <= n_members
-        losses.append(greedy_loss(smaller._honest, range(len(smaller.estimators_)), None))
+        rule = smaller._honest.fit_rule(clone(AUTOMATIC.rule_))
+        losses.append(loss_of(rule.combine(smaller.honest_votes_), smaller._honest, None))
     assert losses == sorted(losses, reverse=True)
 
 

@@ -144,6 +144,13 @@ class CommitteeParameters(BaseEstimator):
         'What to do if the fit of a member fails or, with "prefit", its vote: raise an error, or drop the '
         "member and its weight or prior with a warning. Both name the member and the fold.",
     )
+    keep: str = parameter(
+        "decision",
+        one_of("decision", "all"),
+        'What a file of the committee contains. "decision" is what predictions need. "all" adds the honest '
+        "votes, with the targets, weights and groups of their rows, so that other rules can be tried after "
+        "`load`.",
+    )
     runner: str | running.Runner = parameter("threads", *RUNNER)
     n_jobs: int | None = parameter(None, *FITS_AT_ONCE)
     random_state: RandomState = parameter(

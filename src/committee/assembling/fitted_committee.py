@@ -67,6 +67,7 @@ class Assembled(CallbackSupportMixin, TransformerMixin, Tabular):
         The training rows of these votes.
     """
 
+    keep: str
     random_state: RandomState
     _fitted_members: list[FittedMember]
     _honest: HonestVotes | None
@@ -360,7 +361,8 @@ class Assembled(CallbackSupportMixin, TransformerMixin, Tabular):
         check_is_fitted(self)
         if self._honest is None:
             raise NoHonestVotesError(
-                "The members were fitted without honest votes. Fit with cv=5 to have some."
+                "There are no honest votes. The members were fitted without honest votes (pass cv=5), or the "
+                "file was saved without them (fit with keep='all')."
                 if self.rule_ is not None
                 else ONE_CLASS
             )
@@ -419,7 +421,7 @@ class Assembled(CallbackSupportMixin, TransformerMixin, Tabular):
 
     def _learnt(self) -> dict[str, object]:
         honest = None
-        if self._honest is not None:
+        if self._honest is not None and self.keep == "all":
             honest = {name: getattr(self._honest, name) for name in KEPT_OF_HONEST}
             # Files leave out weights and rows that a committee does not have.
             if (self._honest.weights == 1).all():

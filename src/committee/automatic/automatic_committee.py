@@ -9,22 +9,33 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Self, overload
 
 import numpy as np
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from committee import running
 from committee.assembling.calibration import CALIBRATION, Calibration
-from committee.assembling.committee import calibrate, for_fitted, honest_of
+from committee.assembling.committee import calibrate, for_fitted, for_places, honest_of
 from committee.assembling.member_fits import MemberFit
 from committee.assembling.named_members import Member, seeded_by_name
 from committee.automatic.automatic_parameters import AUTO, PRESETS
+from committee.automatic.compaction import (
+    BUDGETS,
+    TOLERATED,
+    copies_within,
+    costs_of,
+    members_that_decide,
+    members_within,
+)
 from committee.automatic.journal import Journal
 from committee.automatic.limits import Clock, Room
 from committee.automatic.portfolio import Size, members_of, named_in, portfolio, without_convergence_warnings
 from committee.automatic.reduction import Reducing
+from committee.automatic.refits import Refits
 from committee.automatic.rule_choice import (
     check_scoring,
     sampled,
@@ -141,6 +152,8 @@ class AutomaticCommittee(Reducing):
             if rule is not None:
                 check_rule(rule, len(members), training.task, is_weighted=differ(training.weights))
         clock.keep_for_rule(seconds_for(len(members) * len(training.rows) * training.task.n_outputs))
+        if self.keep != "all":
+            clock.keep_for_refits()
         every = self._every_repeat(training, rng)
         repeats = every.first(self._n_repeats(training)) if isinstance(every, Repeats) else every
         seed = int(rng.integers(LARGEST_SEED))
@@ -159,7 +172,63 @@ class AutomaticCommittee(Reducing):
         self._honest, self._encoder, self.rule_ = honest, None, None
         if rule is not None and honest is not None:
             self._fit_rule_in_time(rule, honest, training, clock)
+            if self.keep != "all":
+                clock.finish(
+                    lambda: self._compact(fitted, honest, training, clock, journal),
+                    lambda: None,
+                    " while the committee was compacted",
+                )
         return calls
+
+    def _compact(
+        self,
+        fitted: list[MemberFit],
+        honest: HonestVotes,
+        training: TrainingSet,
+        clock: Clock,
+        journal: Journal | None,
+    ) -> None:
+        """Drop members that the decision does not need, and fit the others on all rows."""
+        rule: Any = self.rule_
+        limits, costs = BUDGETS[self.preset], costs_of(self._fitted_members)
+        tolerated = TOLERATED if self._finds_rule() else None
+        with one_blas_thread():
+            deciding = members_that_decide(rule, honest)
+            places = members_within(limits, costs, deciding, rule, honest, self.scoring, tolerated=tolerated)
+        members = [self._fitted_members[place] for place in places]
+        if len(places) < len(fitted):
+            self._fitted_members, self._honest = members, honest.of_members(places)
+            alone = for_places(clone(rule), len(fitted), places)
+            self._fit_rule_in_time(alone, self._honest, training, clock)
+        costs = costs[:, places]
+        whole: list[list[BaseEstimator]] = [[] for _ in places]
+        if not clock.is_stopped:
+            n_copies = copies_within(limits, costs, [each.learner for each in members])
+            whole = self._refit([fitted[place] for place in places], n_copies, training, clock, journal)
+        # Without time for a fit on all rows, a member keeps as many fold models as its share allows.
+        shares = np.array(limits)[1:, None] / len(places) / costs[1:]
+        n_most = np.maximum(1, shares.min(axis=0).astype(int)).tolist()
+        self._fitted_members = [
+            replace(member, models=models or member.models[:n_models])
+            for member, models, n_models in zip(members, whole, n_most, strict=True)
+        ]
+
+    def _refit(
+        self,
+        fitted: list[MemberFit],
+        n_copies: list[int],
+        training: TrainingSet,
+        clock: Clock,
+        journal: Journal | None,
+    ) -> list[list[BaseEstimator]]:
+        clock.release()
+        room = self._room(training, n_models=1)
+        with (
+            running.runner_of(self._kind_of_runner(), room.n_at_once(self.n_jobs)) as run,
+            running.Work("models", type(self).__name__, sum(n_copies), verbose=int(self.verbose)) as work,
+            without_convergence_warnings(),
+        ):
+            return Refits(training, run, work, clock, room, journal).models_of(fitted, n_copies)
 
     def _members(self, training: TrainingSet) -> list[Member]:
         """Return the members to try, with parameters for the size of the table."""
@@ -272,10 +341,7 @@ class AutomaticCommittee(Reducing):
         kind = self._kind_of_runner()
         n_total = len(members) * n_folds_of(repeats)
         is_limit, verbose = self.time_limit is not None, int(self.verbose)
-        # Members that are all named are fitted whatever memory is free, unless there is a limit.
-        skips = training.is_open and (self.memory_limit is not None or AUTO in named_in(self.estimators))
-        limit = self.memory_limit if skips else None
-        room = Room.of(Size.of(training), self._n_models(training), limit, skips)
+        room = self._room(training, self._n_models(training))
         fitted: list[MemberFit] = []
         try:
             with (
@@ -299,6 +365,12 @@ class AutomaticCommittee(Reducing):
                 raise
             clock.stop()
         return fitted
+
+    def _room(self, training: TrainingSet, n_models: int) -> Room:
+        # Members that are all named are fitted whatever memory is free, unless there is a limit.
+        skips = training.is_open and (self.memory_limit is not None or AUTO in named_in(self.estimators))
+        limit = self.memory_limit if skips else None
+        return Room.of(Size.of(training), n_models, limit, skips)
 
     def recombine(self, rule: object, X: TableLike | None = None) -> Self:
         """Return the committee with another rule. No member is fitted again.

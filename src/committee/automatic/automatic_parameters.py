@@ -114,8 +114,8 @@ class AutomaticParameters:
             lambda value: one_of("auto")(value) or is_folding(value),
         ),
         "Which rows are held out together, for honest votes. An integer is the number of folds of rows in "
-        "random order, stratified for classes; `groups` stay together. The models of the folds are kept, and "
-        'the vote of a member is their mean. "auto" makes 8 folds of small tables, where a model gains much '
+        "random order, stratified for classes; `groups` stay together. "
+        '"auto" makes 8 folds of small tables, where a model gains much '
         "from more rows, and 5 of others. Small tables have at most 4,000 rows, or 150 per second of "
         '`time_limit` without a `run_folder`; with preset="fast" there are always 5 folds.',
     )
@@ -124,6 +124,14 @@ class AutomaticParameters:
         one_of(*PRESETS),
         'How much to try if time allows. "fast" has few members, "best" has all, in repeated folds unless '
         "`cv` is a splitter or an iterable.",
+    )
+    keep: str = parameter(
+        "decision",
+        one_of("decision", "all"),
+        'What the fitted committee keeps. "decision" keeps the members that the decision needs, each fitted '
+        "once on all rows, within limits of size and prediction time that depend on `preset`. A file of the "
+        'committee then has no honest votes or targets. "all" keeps every member with the models of all '
+        "folds, and the honest votes in the file, so that other rules can be tried after `load`.",
     )
     runner: str | Runner = parameter(
         "auto",

@@ -14,6 +14,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from committee.assembling.bank.ballot import file_name
 from committee.assembling.bank.recipe import recipe_of
@@ -78,15 +79,8 @@ class Journal:
 
     def find(self, member: Member, number: int) -> Result | None:
         """Return the result of a fit that was finished before, or None."""
-        path = self._path(member, number)
-        if not path.exists():
-            return None
-        try:
-            model = load(path, trusted=libraries_of(member))
-        except DamagedFile:
-            return None
-        except UntrustedMember as error:
-            self._warn(member, error)
+        model = self._load(member, number)
+        if model is None:
             return None
         _, held_out = self.folds[number]
         if self.bank.has(member.name, number, recipe_of(member)):
@@ -100,11 +94,16 @@ class Journal:
 
     def keep(self, member: Member, number: int, result: Result) -> None:
         """Store the result of a fit."""
-        try:
-            save(result[0], self._path(member, number))
-        except (TypeError, ValueError, ImportError) as error:
-            self._warn(member, error)
+        self._save(member, number, result[0])
         self._keep_votes(member, number, result)
+
+    def whole_model(self, member: Member) -> BaseEstimator | None:
+        """Return the model that was fitted on all rows before, or None."""
+        return self._load(member, None)
+
+    def keep_whole(self, member: Member, model: BaseEstimator) -> None:
+        """Store a model that was fitted on all rows."""
+        self._save(member, None, model)
 
     def _keep_votes(self, member: Member, number: int, result: Result) -> None:
         """Add votes or scores to the bank."""
@@ -113,6 +112,25 @@ class Journal:
         if not self.bank.has(member.name, number, recipe):
             are_scores = self.training.are_classes and gives_scores(member.estimator)
             self.bank.add(member.name, number, votes, recipe=recipe, are_scores=are_scores)
+
+    def _load(self, member: Member, number: int | None) -> BaseEstimator | None:
+        """Load the model of a fold, or of all rows if there is no number. Return None if there is none."""
+        path = self._path(member, number)
+        if not path.exists():
+            return None
+        try:
+            return load(path, trusted=libraries_of(member))
+        except DamagedFile:
+            return None
+        except UntrustedMember as error:
+            self._warn(member, error)
+            return None
+
+    def _save(self, member: Member, number: int | None, model: BaseEstimator) -> None:
+        try:
+            save(model, self._path(member, number))
+        except (TypeError, ValueError, ImportError) as error:
+            self._warn(member, error)
 
     def _warn(self, member: Member, error: Exception) -> None:
         """Warn once that the models of a member cannot be stored in the folder."""
@@ -125,7 +143,7 @@ class Journal:
                 stacklevel=5,
             )
 
-    def _path(self, member: Member, number: int) -> Path:
+    def _path(self, member: Member, number: int | None) -> Path:
         """Return the path of a model. Each recipe has its own file."""
         digest = hashlib.sha256(recipe_of(member).encode()).hexdigest()[:12]
         return self.folder / f"{file_name((member.name, number))}.{digest}.committee"

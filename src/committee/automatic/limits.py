@@ -31,6 +31,8 @@ Result: TypeAlias = tuple[BaseEstimator, Any, Any]
 
 # The largest share of the time that is kept for the choice of the rule, and the fewest seconds for it.
 SHARE_OF_RULE, LEAST_FOR_RULE = 0.1, 0.5
+# The share of the time that is kept for fits on all rows.
+SHARE_OF_REFITS = 0.08
 # The time to cancel fits that have not ended, in seconds and as a share of the limit; the smaller counts.
 TO_LEAVE, SHARE_TO_LEAVE = 0.6, 0.06
 # The largest share of the remaining time for all folds of one member.
@@ -50,6 +52,11 @@ class Clock:
     now : callable, default=time.monotonic
         Returns the time in seconds.
 
+    Attributes
+    ----------
+    is_stopped : bool
+        Whether Ctrl-C was pressed.
+
     Examples
     --------
     >>> Clock(None).left(), Clock(None).budget(n_fits=5, n_workers=2)
@@ -62,8 +69,9 @@ class Clock:
         self.limit = limit
         self._now = now
         self._began = now()
-        self._is_stopped = False
+        self.is_stopped = False
         self._for_rule = 0.0 if limit is None else limit * SHARE_OF_RULE
+        self._for_refits = 0.0
 
     def keep_for_rule(self, seconds: float) -> None:
         """Reserve time for the choice of the rule, if that is less than its share of the time.
@@ -79,12 +87,20 @@ class Clock:
         """
         self._for_rule = min(self._for_rule, max(seconds, LEAST_FOR_RULE))
 
+    def keep_for_refits(self) -> None:
+        """Reserve time for fits on all rows."""
+        self._for_refits = 0.0 if self.limit is None else self.limit * SHARE_OF_REFITS
+
     def left(self) -> float | None:
         """Return the seconds left for fits; None without a limit."""
         if self.limit is None:
             return None
-        kept = self._for_rule + min(TO_LEAVE, self.limit * SHARE_TO_LEAVE)
+        kept = self._for_rule + self._for_refits + min(TO_LEAVE, self.limit * SHARE_TO_LEAVE)
         return max(0.0, self._began + self.limit - kept - self._now())
+
+    def release(self) -> None:
+        """Use the reserved time for fits."""
+        self._for_rule = self._for_refits = 0.0
 
     def is_over(self) -> bool:
         """Return whether there is no time left for fits."""
@@ -94,13 +110,13 @@ class Clock:
         """Return the seconds left for the choice of the rule."""
         if self.limit is None:
             return math.inf
-        return max(LEAST_FOR_RULE, self._began + self.limit - self._now())
+        return max(LEAST_FOR_RULE, self._began + self.limit - self._for_refits - self._now())
 
     def stop(self) -> None:
         """Note the first Ctrl-C, after which finished work is kept; raise at the second."""
-        if self._is_stopped:
+        if self.is_stopped:
             raise KeyboardInterrupt
-        self._is_stopped = True
+        self.is_stopped = True
 
     def interrupt(self, when: str = "", then: str = "") -> None:
         """Note Ctrl-C and warn about it."""

@@ -12,13 +12,10 @@ import copy
 import datetime
 import importlib.util
 import itertools
-import pickle
-import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any, Self, TypeVar
 
 import narwhals.stable.v2 as nw
@@ -34,21 +31,19 @@ from committee.assembling.fitted_committee import Assembled
 from committee.assembling.member_fits import Plan, fit_members
 from committee.assembling.named_members import Member, check_kind
 from committee.automatic.automatic_parameters import AUTO, AutomaticParameters, is_positive
+from committee.automatic.compaction import bytes_of, members_within
 from committee.automatic.portfolio import without_convergence_warnings
 from committee.automatic.rule_choice import RuleChoice
 from committee.boosting import GradientBoostingClassifier, GradientBoostingRegressor
 from committee.combining.metadata_routing import arguments
 from committee.combining.rule import Rule
-from committee.combining.rule_registry import rule_named
 from committee.members.table_encoder import TableEncoder
 from committee.members.training_set import TrainingSet
 from committee.parameters import declared, is_integer
-from committee.saving import save
 from committee.table import Column, Kind, Schema
 from committee.table.input_types import ArrayLike, TableLike
 from committee.table.schema import take_rows
 from committee.task import Classification
-from committee.votes.honest_votes import HonestVotes
 
 Row = TypeVar("Row")
 # Students ignore lower probabilities of a class.
@@ -79,7 +74,7 @@ class Reducing(AutomaticParameters, Assembled):
         max_latency: float | None = None,
         max_bytes: float | None = None,
     ) -> Self:
-        """Return a smaller committee of the members that most reduce the loss of honest votes within a limit.
+        """Return a committee of fewer members within a limit, with the lowest loss of honest votes.
 
         Parameters
         ----------
@@ -105,9 +100,10 @@ class Reducing(AutomaticParameters, Assembled):
         >>> from sklearn.datasets import load_iris
         >>> from committee import CommitteeClassifier
         >>> X, y = load_iris(return_X_y=True)
-        >>> automatic = CommitteeClassifier(["booster", "linear", "c45"], random_state=0).fit(X, y)
+        >>> automatic = CommitteeClassifier(["booster", "linear", "c45"], keep="all", random_state=0)
+        >>> automatic = automatic.fit(X, y)
         >>> list(automatic.prune(max_members=1).named_estimators_)
-        ['booster']
+        ['linear']
         """
         limits = {"max_members": max_members, "max_latency": max_latency, "max_bytes": max_bytes}
         given = {name: limit for name, limit in limits.items() if limit is not None}
@@ -118,10 +114,13 @@ class Reducing(AutomaticParameters, Assembled):
         honest = self._known_votes()
         (name, limit), *_ = given.items()
         costs, measure = self._costs(name, X)
-        budget = limit
+        rule: Any = self.rule_
+        everyone, budget = list(range(len(costs))), limit
         while True:
-            places = affordable(honest, costs, budget, self.scoring)
-            if not places:
+            places = members_within(
+                [budget], costs[None], everyone, rule, honest, self.scoring, tolerated=0.0
+            )
+            if costs[places].sum() > budget:
                 raise ValueError(
                     f"{name}={limit} is too small for any member. The cheapest member needs "
                     f"{costs.min():.3g}, and its rule and the table need a little more. Set a higher limit, "
@@ -184,7 +183,7 @@ class Reducing(AutomaticParameters, Assembled):
         >>> from sklearn.datasets import load_iris
         >>> from committee import CommitteeClassifier
         >>> X, y = load_iris(return_X_y=True)
-        >>> automatic = CommitteeClassifier(["linear", "c45"], random_state=0).fit(X, y)
+        >>> automatic = CommitteeClassifier(["linear", "c45"], keep="all", random_state=0).fit(X, y)
         >>> len(automatic.named_estimators_["c45"])
         8
         >>> type(automatic.refit_full(X, y).named_estimators_["c45"]).__name__
@@ -353,50 +352,6 @@ def coefficient_sizes(model: BaseEstimator, n_columns: int) -> np.ndarray:
     return summed
 
 
-def affordable(honest: HonestVotes, costs: np.ndarray, most: float, scoring: object) -> list[int]:
-    """Choose members one after the other within a budget.
-
-    Parameters
-    ----------
-    honest : HonestVotes
-    costs : ndarray of shape (n_members,)
-    most : float
-        The largest total cost of the members.
-    scoring : str, scorer, callable or None
-        The metric to maximise; see `GreedyRule`.
-
-    Returns
-    -------
-    list of int
-        The positions of the members, sorted; empty if all are too expensive. The next member is always the
-        one with which greedy selection reaches the lowest loss, until no member lowers it.
-
-    Examples
-    --------
-    >>> votes = np.array([[[0.9, 0.1], [0.2, 0.8]], [[0.8, 0.2], [0.3, 0.7]], [[0.4, 0.6], [0.5, 0.5]]])
-    >>> honest = HonestVotes.of(votes, [0, 1])
-    >>> affordable(honest, np.array([5.0, 1.0, 1.0]), 2.0, None)
-    [1]
-    """
-    chosen: list[int] = []
-    loss = np.inf
-    while True:
-        left = most - costs[chosen].sum()
-        others = [place for place in np.flatnonzero(costs <= left).tolist() if place not in chosen]
-        losses = [greedy_loss(honest, [*chosen, place], scoring) for place in others]
-        if not losses or min(losses) >= loss:
-            return sorted(chosen)
-        loss = min(losses)
-        chosen.append(others[int(np.argmin(losses))])
-
-
-def greedy_loss(honest: HonestVotes, places: list[int], scoring: object) -> float:
-    """Return the loss that greedy selection reaches with some members."""
-    rule: Any = rule_named("greedy").set_params(scoring=scoring)
-    honest.of_members(sorted(places)).fit_rule(rule)
-    return float(rule.losses_[0])
-
-
 def usual_time(work: Callable[[Row], object], rows: list[Row]) -> float:
     """Return the median time of a function of a row in seconds. The rows are used in turn."""
     times = []
@@ -405,17 +360,6 @@ def usual_time(work: Callable[[Row], object], rows: list[Row]) -> float:
         work(row)
         times.append(time.perf_counter() - began)
     return float(np.median(times))
-
-
-def bytes_of(model: BaseEstimator) -> int:
-    """Return the size of the file of a model, or of its pickle if it cannot be saved to our format."""
-    with tempfile.TemporaryDirectory(prefix="committee-") as folder:
-        path = Path(folder, "model.committee")
-        try:
-            save(model, path)
-        except (TypeError, ValueError, ImportError):
-            return len(pickle.dumps(model, protocol=5))
-        return path.stat().st_size
 
 
 def some_row(schema: Schema) -> Any:

@@ -135,12 +135,13 @@ class Schedule:
         Stores finished fits, also those of an earlier run.
     choose_next : callable, default=None
         Returns the names of the finished members to fit in the next folds, in their order. None chooses all.
+    seconds : dict from place to the longest fit of the member
+        What is known before the first fit.
 
     Attributes
     ----------
     results : dict from (place, number) to Result
     errors : dict from (place, number) to error
-    seconds : dict from place to the longest fit of the member
     left_out : set of places
         Members that are not fitted any more, because time or memory is short.
     shortages : dict from place to str
@@ -158,9 +159,9 @@ class Schedule:
     report: Callable[[ScheduledFit, dict[Key, Result], int], bool]
     journal: Journal | None = None
     choose_next: Callable[[list[MemberFit]], list[str]] | None = None
+    seconds: dict[int, float] = field(default_factory=dict)
     results: dict[Key, Result] = field(default_factory=dict, init=False)
     errors: dict[Key, BaseException] = field(default_factory=dict, init=False)
-    seconds: dict[int, float] = field(default_factory=dict, init=False)
     left_out: set[int] = field(default_factory=set, init=False)
     shortages: dict[int, str] = field(default_factory=dict, init=False)
     cut: set[Key] = field(default_factory=set, init=False)
@@ -188,6 +189,12 @@ class Schedule:
             places = [place for place, member in enumerate(self.members) if member.name in skipped]
             self.shortages = dict.fromkeys(places, "it was skipped before")
             self.left_out = set(places)
+        self.carry_out()
+        warn_of_dropped(self.members, self.failures)
+        return self._fitted(self._whole() or [self._with_most_votes()])
+
+    def carry_out(self) -> None:
+        """Do the fits until the time ends, or Ctrl-C comes after the first fit."""
         waiting: deque[ScheduledFit] = deque()
         to_come = deque(range(len(self.repeats)))
         shared = self.run.put(self.training)
@@ -226,8 +233,6 @@ class Schedule:
         finally:
             for task in in_flight:
                 task.cancel()
-        warn_of_dropped(self.members, self.failures)
-        return self._fitted(self._whole() or [self._with_most_votes()])
 
     def _fits_in(self, repeat: int) -> Iterator[ScheduledFit]:
         """Yield the fits of the members in the folds of a repeat."""
@@ -348,7 +353,8 @@ class Schedule:
         for place in places:
             done = [self.results[key] for key in sorted(self.results) if key[0] == place]
             held_out = [(rows, votes) for _, rows, votes in done if rows is not None]
-            fitted.append(MemberFit(self.members[place], [model for model, _, _ in done], held_out))
+            models, seconds = [model for model, _, _ in done], self.seconds.get(place, 0.0)
+            fitted.append(MemberFit(self.members[place], models, held_out, seconds))
         return fitted
 
 

@@ -285,7 +285,7 @@ def test_a_committee_with_other_held_out_rows_is_refused(tmp_path):
     with pytest.raises(ValueError, match="It is unknown which rows the members"):
         bank.add_committee(prefit)
     assert bank.members == by_group.members == []
-    VotingClassifier(forest, cv=4).fit(X, Y).save(tmp_path / "forest.committee")
+    VotingClassifier(forest, cv=4, keep="all").fit(X, Y).save(tmp_path / "forest.committee")
     bank.add_committee(committee.load(tmp_path / "forest.committee"))
     by_group.add_committee(VotingClassifier(PAIRS, cv=4).fit(X, Y, groups=groups))
     automatic = committee.CommitteeClassifier(["linear"], cv=bank.folds, random_state=0).fit(X, Y)

@@ -1,0 +1,134 @@
+"""Fit the members of a committee on all rows, while there is time.
+
+In: members with the models of their folds. Out: one model of all rows for each member, or several with
+different seeds. It replaces the models of all folds, predicts many times faster and is as good on open tables
+(`benchmarks/lean.py`). It has seen every row, so the honest votes of the fold models remain the estimate of
+its quality. They are slightly pessimistic, because folds have fewer rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+
+from committee.assembling.member_fits import MemberFit
+from committee.assembling.named_members import Member
+from committee.automatic.journal import Journal
+from committee.automatic.limits import Clock, Result, Room
+from committee.automatic.schedule import Key, Schedule, ScheduledFit
+from committee.boosting.gradient.rounds import Rounds
+from committee.members.seeds import LARGEST_SEED
+from committee.members.training_set import TrainingSet
+from committee.running import Runner, Work
+from committee.sampling.forest.forest import Forest
+
+# The time of a fit on all rows, relative to that of a fold.
+MORE_ROWS = 1.3
+
+
+@dataclass(frozen=True, eq=False)
+class Refits:
+    """Fits on all rows.
+
+    Parameters
+    ----------
+    training : TrainingSet
+    run : Runner
+    work : Work
+    clock : Clock
+    room : Room
+    journal : Journal, default=None
+        Stores finished fits, also those of an earlier run.
+    """
+
+    training: TrainingSet
+    run: Runner
+    work: Work
+    clock: Clock
+    room: Room
+    journal: Journal | None = None
+
+    def models_of(self, fitted: list[MemberFit], n_copies: list[int]) -> list[list[BaseEstimator]]:
+        """Return the models of each member, an empty list if there was no time for any.
+
+        Parameters
+        ----------
+        fitted : list of MemberFit
+        n_copies : list of int
+            The number of models of each member.
+        """
+        places = [place for copy in range(max(n_copies)) for place, n in enumerate(n_copies) if copy < n]
+        members = [
+            settled(fitted[place], places[:number].count(place)) for number, place in enumerate(places)
+        ]
+        known = [None if self.journal is None else self.journal.whole_model(each) for each in members]
+        waiting = [number for number, model in enumerate(known) if model is None]
+        # The fastest first, so that many are finished if time is short.
+        waiting.sort(
+            key=lambda number: (places[:number].count(places[number]), fitted[places[number]].seconds)
+        )
+        schedule = Schedule(
+            [members[number] for number in waiting],
+            self.training,
+            [[]],
+            self.run,
+            self.clock,
+            self.room,
+            self._report,
+            seconds={key: MORE_ROWS * fitted[places[number]].seconds for key, number in enumerate(waiting)},
+        )
+        schedule.carry_out()
+        for (key, _), (model, _, _) in schedule.results.items():
+            # A fit that the clock has ended early may be worse than the models of the folds.
+            if (key, 0) not in schedule.cut:
+                known[waiting[key]] = model
+        found: list[list[BaseEstimator]] = [[] for _ in fitted]
+        for place, model in zip(places, known, strict=True):
+            if model is not None:
+                found[place].append(model)
+        return found
+
+    def _report(self, fit: ScheduledFit, results: dict[Key, Result], n_done: int) -> bool:
+        if self.journal is not None and fit.key in results:
+            self.journal.keep_whole(fit.member, results[fit.key][0])
+        self.work.report(n_done, part=fit.name, seconds_left=self.clock.left())
+        return False
+
+
+def settled(fitted: MemberFit, copy: int) -> Member:
+    """Return a member to fit on all rows, with the number of trees that its fold models have.
+
+    Fold models may have searched for this number, or have ended early because time was short.
+
+    Parameters
+    ----------
+    fitted : MemberFit
+    copy : int
+        Each copy has another seed.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from committee import GradientBoostingClassifier
+    >>> booster = GradientBoostingClassifier(early_stopping=True, n_iter_no_change=2, random_state=0)
+    >>> model = booster.fit(*load_iris(return_X_y=True))
+    >>> whole = settled(MemberFit(Member("booster", booster), [model], []), 0).estimator
+    >>> whole.early_stopping, whole.n_estimators == model.n_iter_
+    (False, True)
+    """
+    estimator: Any = clone(fitted.member.estimator)
+    if isinstance(estimator, Rounds):
+        models: Any = [each for each in fitted.models if isinstance(each, Rounds)]
+        middle = sorted(models, key=lambda each: each.n_iter_)[len(models) // 2]
+        estimator.set_params(n_estimators=middle.n_iter_, early_stopping=False)
+        if "learning_rate" in estimator.get_params():
+            estimator.set_params(learning_rate=middle._boosted.learning_rate)
+    elif isinstance(estimator, Forest):
+        n_trees = [len(each) for each in fitted.models if isinstance(each, Forest)]
+        estimator.set_params(n_estimators=int(np.median(n_trees)))
+    if copy and "random_state" in estimator.get_params():
+        estimator.set_params(random_state=(estimator.random_state + copy) % LARGEST_SEED)
+    return replace(fitted.member, estimator=estimator)
