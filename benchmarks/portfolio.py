@@ -122,9 +122,12 @@ def machine(strength, **scaling):
 TRIED = {
     candidate.name: candidate
     for candidate in (
-        Candidate("random_100", booster(n_estimators=150, learning_rate=0.1, splitter="random")),
+        Candidate(
+            "random_100", "random 100", booster(n_estimators=150, learning_rate=0.1, splitter="random")
+        ),
         Candidate(
             "booster_random_long",
+            "booster random long",
             booster(
                 n_estimators=1500,
                 learning_rate=0.03,
@@ -135,9 +138,9 @@ TRIED = {
                 subsample=1.0,
             ),
         ),
-        Candidate("linear_strong", logistic(20.0)),
-        Candidate("machine_2", machine(2.0, scaling="robust"), most_rows=4_000, most_cells=4e5),
-        Candidate("machine_standard", machine(2.0), most_rows=4_000, most_cells=4e5),
+        Candidate("linear_strong", "linear strong", logistic(20.0)),
+        Candidate("machine_2", "machine 2", machine(2.0, scaling="robust"), most_rows=4_000, most_cells=4e5),
+        Candidate("machine_standard", "machine standard", machine(2.0), most_rows=4_000, most_cells=4e5),
     )
 }
 EVERY = CANDIDATES | TRIED

@@ -350,7 +350,7 @@ def test_large_tables_get_fewer_members():
     small, large = Size("classification", 500, 10, 2), Size("classification", 10**6, 50, 2)
     few, many = portfolio(large, "best"), portfolio(small, "best")
     assert {member.name for member in few} < {member.name for member in many}
-    assert len(portfolio(small, "fast")) < len(portfolio(small, "balanced")) < len(many)
+    assert len(portfolio(small, "fast")) < len(portfolio(small, "balanced")) == len(many)
     assert few[0].name == many[0].name == "booster"
 
 

@@ -17,7 +17,6 @@ from committee.assembling.named_members import Member
 from committee.automatic import automatic_committee as committee_module
 from committee.automatic.automatic_committee import members_that_count
 from committee.automatic.limits import LEAST_FOR_RULE, Clock
-from committee.automatic.portfolio import Size, portfolio
 from committee.combining.selection.greedy_selection import GreedyRule
 from committee.combining.weighted_rules import CAWPERule
 from committee.members.training_set import TrainingSet
@@ -229,14 +228,7 @@ def test_at_a_time_limit_the_member_with_votes_on_most_rows_decides(monkeypatch)
     assert list(automatic.fit(X, Y).named_estimators_) == ["bayes"]
 
 
-def test_with_a_time_limit_all_members_start_and_the_useful_ones_get_more_folds():
-    size = Size("classification", 1000, 10, 2)
-    assert (
-        len(portfolio(size, "balanced"))
-        < len(portfolio(size, "balanced", has_limit=True))
-        == len(portfolio(size, "best"))
-    )
-    assert len(portfolio(size, "fast", has_limit=True)) == len(portfolio(size, "fast"))
+def test_with_a_time_limit_the_useful_members_get_more_folds():
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 300)
     training = TrainingSet.of(Classification, rng.normal(size=(300, 2)), y, None, None)

@@ -46,11 +46,12 @@ def test_after_a_time_limit_members_and_rule_are_scored_on_some_rows(committee, 
     fit = ("fit", "flowers.csv", "--target", "kind", *FAST, "--rule", "greedy")
     assert committee(*fit, "--time-limit", "10m", "--json").json["n_scored"] == 60
     # Two members vote for two classes: 25 rows have 100 votes.
-    monkeypatch.setattr("committee.cli.fit_command.QUICK_VOTES", 100)
+    monkeypatch.setattr("committee.automatic.automatic_committee.QUICK_VOTES", 100)
     assert committee(*fit, "--json").json["n_scored"] == 60
     found = committee(*fit, "--time-limit", "10m", "--json").json
     assert found["n_scored"] == 25
-    assert [each["kind"] for each in found["leaderboard"]].count("rule") == 1
+    kinds = [each["kind"] for each in found["leaderboard"]]
+    assert kinds == ["committee", "member", "member", "baseline"]
     printed = committee(*(each for each in fit if each != "--quiet"), "--time-limit", "10m").out
     assert f"Scored on {found['n_scored']} of the 60 rows." in printed
     every = committee("leaderboard", "model.committee", "--rule", "greedy", "--json").json
@@ -84,7 +85,7 @@ def test_a_model_that_cannot_be_scored_is_saved_with_a_note(committee, monkeypat
     def refuse(*arguments, **given):
         raise ValueError("There are no two rows of a class.")
 
-    monkeypatch.setattr("committee.jobs.model_description.standings", refuse)
+    monkeypatch.setattr("committee.assembling.fitted_committee.leaderboard_of", refuse)
     fit = ("fit", "flowers.csv", "--target", "kind", *FAST[:-1])
     ended = committee(*fit)
     assert ended.code == 0 and "The model is in model.committee" in ended.out
@@ -273,8 +274,13 @@ def test_a_resumed_run_gives_the_same_model(committee, folder):
 
 def test_members_are_listed_with_their_estimators(committee):
     listed = json.loads(committee("members", "--json").out)
-    assert {"member": "c45", "meaning": "C45Classifier(), classification only"} in listed
-    assert "extra_trees" in committee("members").out
+    c45 = next(each for each in listed if each["member"] == "c45")
+    assert (c45["title"], c45["settings"], c45["tasks"]) == (
+        "C4.5 tree",
+        "C45Classifier()",
+        ["classification"],
+    )
+    assert "C45Classifier(); classification only\n" in committee("members").out
 
 
 @pytest.fixture

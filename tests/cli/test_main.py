@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -56,7 +57,8 @@ def test_wrong_usage_is_reported_in_one_line(committee, arguments, word):
 
 def test_rules_are_listed_with_their_descriptions(committee):
     found = committee("rules", "--json").json
-    assert {"rule": "majority", "meaning": "Count the members that vote for each class."} in found
+    (borda,) = [each["meaning"] for each in found if each["rule"] == "borda"]
+    assert "many classes" in borda
     assert "borda" in committee("rules").out
 
 
@@ -180,7 +182,7 @@ def test_ctrl_c_in_a_fit_saves_a_model_of_the_finished_members(folder):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
-def test_a_killed_fit_is_resumed_to_the_same_file_byte_for_byte(committee, folder, monkeypatch):
+def test_a_killed_fit_is_resumed_to_the_same_file_except_for_times(committee, folder, monkeypatch):
     for name in ("killed", "whole"):
         (folder / name).mkdir()
         (folder / name / "flowers.csv").write_bytes((folder / "flowers.csv").read_bytes())
@@ -191,6 +193,12 @@ def test_a_killed_fit_is_resumed_to_the_same_file_byte_for_byte(committee, folde
         ended = committee(*FIT, "--run-folder", "run", *more)
         assert (ended.code, ended.err) == (0, "")
     first, second = (folder / name / "model.committee" for name in ("killed", "whole"))
+    for path in (first, second):
+        model = load(path)
+        model._fitted_members = [replace(each, fit_seconds=None) for each in model._fitted_members]
+        model._record = replace(model._record, date="", seconds=0.0, leaderboard=None)
+        model._forget_leaderboard()
+        model.save(path)
     assert first.read_bytes() == second.read_bytes()
 
 

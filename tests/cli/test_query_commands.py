@@ -143,7 +143,9 @@ def test_evaluate_refuses_unknown_columns_metrics_and_classes(committee, model, 
 
 def test_leaderboard_scores_members_and_rules(committee, model):
     found = committee("leaderboard", model, "--rule", "mean,cawpe", "--json").json
-    assert {each["name"] for each in found["standings"]} == {"tree", "stump", "mean", "cawpe"}
+    names = [each["name"] for each in found["standings"]]
+    assert names[0] == "mean" and names[-1] == "class_shares"
+    assert set(names[1:-1]) == {"tree", "stump", "mean", "cawpe"}
     assert "cawpe" in committee("leaderboard", model, "--rule", "mean", "--rule", "cawpe").out
 
 
@@ -159,9 +161,11 @@ def test_leaderboard_gives_the_same_scores_as_score(committee, model, folder, me
         for name, each in votes.items()
     }
     assert found["scoring"] == metric
-    assert {each["name"]: each["score"] for each in found["standings"]} == pytest.approx(expected)
-    scores = [each["score"] for each in found["standings"]]
+    committee_row, *rows, baseline = found["standings"]
+    assert {each["name"]: each["score"] for each in rows} == pytest.approx(expected)
+    scores = [each["score"] for each in rows]
     assert scores == sorted(scores, reverse=True)
+    assert committee_row["score"] == pytest.approx(expected["mean"]) and baseline["kind"] == "baseline"
 
 
 def test_rules_that_look_at_the_rows_are_refused_by_leaderboard(committee, model):

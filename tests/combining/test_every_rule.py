@@ -9,6 +9,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
+from committee.combining.rule_registry import rule_lines
 from committee.rules import StackingRule, one_hot, rule_named, rule_names
 from committee.votes import vote_arrays as votes_module
 
@@ -242,3 +243,8 @@ def test_a_trained_rule_cannot_combine_before_its_fit(name):
 def test_a_rule_that_looks_at_rows_refuses_a_fit_without_them(name):
     with pytest.raises(ValueError, match=r"looks at the rows\. Pass X"):
         made(name).fit(VOTES, Y)
+
+
+def test_every_rule_has_its_own_sentence_that_says_when_to_choose_it():
+    lines = rule_lines()
+    assert list(lines) == rule_names() and len(set(lines.values())) == len(lines)

@@ -6,7 +6,7 @@ from sklearn.datasets import make_classification, make_regression
 
 from committee import DecisionTreeClassifier, DecisionTreeRegressor, VotingClassifier, VotingRegressor, score
 from committee.jobs.answers import scores_of
-from committee.jobs.model_description import standings
+from committee.jobs.model_description import leaderboard_of
 
 X, CODES = make_classification(
     150, 4, n_informative=3, n_redundant=0, n_classes=3, weights=[0.7, 0.2], flip_y=0.2, random_state=0
@@ -64,16 +64,16 @@ def test_a_leaderboard_uses_the_weights_of_rows():
     weights = 1 + np.arange(60) / 7
     voting = VotingRegressor([("tree", DecisionTreeRegressor(max_depth=2))], cv=3, random_state=0)
     voting.fit(table, y, sample_weight=weights)
-    found = standings(voting, "neg_mean_squared_error", [])
+    found = leaderboard_of(voting, "neg_mean_squared_error", [])
     rows = voting.honest_rows_
     expected = score(
         y[rows], voting.honest_votes_[0, :, 0], scoring="neg_mean_squared_error", sample_weight=weights[rows]
     )
-    assert found["scoring"] == "neg_mean_squared_error"
-    assert [each["score"] for each in found["standings"]] == pytest.approx([expected])
+    assert found.scoring == "neg_mean_squared_error"
+    assert [each.score for each in found[:-1]] == pytest.approx([expected, expected])
 
 
 def test_a_metric_for_regression_is_refused_for_classes():
     voting = VotingClassifier([("tree", DecisionTreeClassifier(max_depth=2))], cv=3, random_state=0)
     with pytest.raises(ValueError, match="'neg_mean_squared_error' is for regression"):
-        standings(voting.fit(X, Y), "neg_mean_squared_error", [])
+        leaderboard_of(voting.fit(X, Y), "neg_mean_squared_error", [])

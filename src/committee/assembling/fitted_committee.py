@@ -6,14 +6,16 @@ In: members and a rule. Out: votes, decisions, a leaderboard, and copies with an
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import partial
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from committee.assembling.calibration import Calibration
+from committee.assembling.fit_record import FitRecord
 from committee.assembling.leaderboard import Leaderboard, leaderboard_of
 from committee.assembling.member_fits import MemberFit
 from committee.assembling.named_members import FittedMember
@@ -41,7 +43,7 @@ ONE_CLASS = "y had one class, so there is nothing to decide."
 # The attributes of honest votes that a file contains.
 KEPT_OF_HONEST = ("votes", "y", "weights", "groups", "rows", "X", "table", "split")
 # The attributes of a fitted committee besides those that end with an underscore.
-LEARNT = ("_task", "_fitted_members", "_honest", "_encoder", "_data", "_origin")
+LEARNT = ("_task", "_fitted_members", "_honest", "_encoder", "_data", "_origin", "_record")
 
 
 class NoHonestVotesError(ValueError, AttributeError):
@@ -72,6 +74,8 @@ class Assembled(CallbackSupportMixin, TransformerMixin, Tabular):
     _fitted_members: list[FittedMember]
     _honest: HonestVotes | None
     _encoder: TableEncoder | None
+    # Only automatic committees record their fit.
+    _record: FitRecord | None = None
     rule_: Rule | None
 
     @with_callbacks
@@ -206,6 +210,7 @@ class Assembled(CallbackSupportMixin, TransformerMixin, Tabular):
             is_weighted = self._honest is not None and differ(self._honest.weights)
             check_rule(made, len(self._fitted_members), self._task, is_weighted=is_weighted)
             another._fit_rule(made, X)
+            another._forget_leaderboard()
         return another
 
     def selected(self, X: TableLike) -> tuple[np.ndarray, np.ndarray]:
@@ -250,12 +255,13 @@ class Assembled(CallbackSupportMixin, TransformerMixin, Tabular):
         """Score every member and every rule on honest votes.
 
         A rule that needs a fit is cross-validated on the honest votes, in five folds that keep groups
-        together.
+        together. Intervals hold for the rows as a sample, or for their groups. A committee that was loaded
+        without honest votes returns the leaderboard that was made at the end of its fit.
 
         Parameters
         ----------
         rules : iterable of rules, default=None
-            Names, functions or rules. None is the rule of the committee and every named rule for its task.
+            Names, functions or rules. None is every named rule for the task.
             Rules that use the rows are included if the rule of the committee uses them, or X is passed.
         X : table, default=None
             The table of the fit.
@@ -266,8 +272,9 @@ class Assembled(CallbackSupportMixin, TransformerMixin, Tabular):
         Returns
         -------
         Leaderboard
-            A sequence of standings with `kind`, `name` and `score`, the best first. The rule of the
-            committee has the kind "committee".
+            A sequence of standings with `kind`, `name`, `score` and what is known about them: first the
+            committee, then members and rules from best to worst, then a baseline that uses no column: the
+            shares of the classes, or the mean of the target.
 
         Examples
         --------
@@ -277,14 +284,47 @@ class Assembled(CallbackSupportMixin, TransformerMixin, Tabular):
         >>> members = [("stump", DecisionTreeClassifier(max_depth=1)), ("tree", DecisionTreeClassifier())]
         >>> voting = VotingClassifier(members, cv=5, random_state=0).fit(X, y)
         >>> [(each.kind, each.name) for each in voting.leaderboard([])]
-        [('member', 'tree'), ('member', 'stump')]
+        [('committee', 'mean'), ('member', 'tree'), ('member', 'stump'), ('baseline', 'class_shares')]
         """
+        check_is_fitted(self)
+        if self._honest is None and self._record is not None and self._record.leaderboard is not None:
+            if not rules and X is None and scoring is None:
+                return self._record.leaderboard
+            raise NoHonestVotesError(
+                "The honest votes of this committee were not stored, so only the leaderboard of its fit is "
+                "known. Call leaderboard() without arguments."
+            )
         honest = self._known_votes()
         scoring = self._usual_scoring() if scoring is None else scoring
         if X is not None:
             _, honest = look_at_rows(honest, self._table_of_fit(X))
         names = [member.name for member in self._fitted_members]
-        return leaderboard_of(honest, names, rules, scoring, self.random_state, self.rule_)
+        board = leaderboard_of(honest, names, rules, scoring, self.random_state, self.rule_)
+        board = board.described(self._known_of_members())
+        return board if self._record is None else board.after(self._record.leaderboard)
+
+    def _known_of_members(self) -> dict[str, dict[str, Any]]:
+        """Return what leaderboards say about each member besides its score."""
+        weights = np.asarray(getattr(self.rule_, "weights_", None))
+        return {
+            each.name: each.known() | {"weight": float(weights[place]) if weights.ndim == 1 else None}
+            for place, each in enumerate(self._fitted_members)
+        }
+
+    def _known_record(self) -> FitRecord | None:
+        """Return the record of the fit, with a new leaderboard if the rule or the members have changed."""
+        record = self._record
+        if record is None or record.leaderboard is not None or record.problem or self._honest is None:
+            return record
+        try:
+            return replace(record, leaderboard=self.leaderboard([]))
+        except ValueError as error:
+            return replace(record, problem=" ".join(str(error).split()))
+
+    def _forget_leaderboard(self) -> None:
+        """Drop the leaderboard of the fit, because the rule or the members have changed."""
+        if self._record is not None:
+            self._record = replace(self._record, leaderboard=None, problem="")
 
     def _usual_scoring(self) -> object:
         """Return the default scorer of `leaderboard`; None is accuracy, or R2."""
@@ -339,7 +379,14 @@ class Assembled(CallbackSupportMixin, TransformerMixin, Tabular):
         self._keep_task(training.schema, training.task)
         self._data = training.data
         self._fitted_members = [
-            FittedMember(each.member.name, each.models, each.member.columns, calibration)
+            FittedMember(
+                each.member.name,
+                each.models,
+                each.member.columns,
+                calibration,
+                each.member.title,
+                each.seconds,
+            )
             for each, calibration in zip(fitted, calibrations, strict=True)
         ]
 
@@ -411,6 +458,8 @@ class Assembled(CallbackSupportMixin, TransformerMixin, Tabular):
                 member.models,
                 member.columns,
                 None if member.calibration is None else vars(member.calibration),
+                member.title,
+                member.fit_seconds,
             )
             for member in self._fitted_members
         ]
@@ -428,13 +477,17 @@ class Assembled(CallbackSupportMixin, TransformerMixin, Tabular):
                 honest["weights"] = None
             if self._honest.X is None:
                 del honest["X"]
-        return super()._learnt() | {"honest": honest}
+        record = self._known_record()
+        return super()._learnt() | {"honest": honest, "record": None if record is None else record.fields()}
 
     def _take_learnt(self, fields: Fields) -> None:
         state = CommitteeState.take(fields, self._task_type)
         self._keep_task(state.schema, state.task)
         self._fitted_members = [self._fitted_member_of(member, fields) for member in state.fitted_members]
         honest = fields.optional_fields("honest")
+        # Older files have no record.
+        record = fields.optional_fields("record") if "record" in fields else None
+        self._record = None if record is None else FitRecord.take(record)
         self._honest = None if honest is None else self._take_honest(honest)
         self.rule_, self._encoder = fitted_rule(
             state.kept, len(self._fitted_members), self.n_features_in_, self._task
@@ -447,7 +500,9 @@ class Assembled(CallbackSupportMixin, TransformerMixin, Tabular):
             fields.require(fits, f"the member {state.name!r} votes on another table")
         curve = state.calibration
         calibration = None if curve is None else Calibration.take(Fields(curve), self._task.n_outputs)
-        return FittedMember(state.name, state.models, state.columns, calibration)
+        return FittedMember(
+            state.name, state.models, state.columns, calibration, state.title, state.fit_seconds
+        )
 
     def _take_honest(self, fields: Fields) -> HonestVotes:
         shape = (len(self._fitted_members), None, self._task.n_outputs)

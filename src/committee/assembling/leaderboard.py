@@ -1,28 +1,49 @@
-"""The leaderboard: scores of members and rules on honest votes.
+"""The leaderboard: scores of members and rules on honest votes, and how certain they are.
 
-In: honest votes and the true answers. Out: standings, the best first. A rule that learns is cross-validated
-on the honest votes, so that neither the rule nor the members were fitted on the rows it is scored on.
+In: honest votes and the true answers. Out: standings, with the committee first, then members and rules from
+best to worst, and a baseline that uses no column last. A rule that learns is cross-validated on the honest
+votes, so that neither the rule nor the members were fitted on the rows it is scored on. A leaderboard has no
+arrays, so a file can contain it without any votes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import contextlib
+import math
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone
 
 from committee.combining.rule import Rule
-from committee.combining.rule_registry import as_rule, rule_names
+from committee.combining.rule_registry import as_rule, rule_names, title_of
 from committee.members.seeds import generator_of, seeded
-from committee.metrics.metric_table import shown
+from committee.metrics.metric_table import Metric, shown
+from committee.metrics.row_losses import NoValueError
 from committee.metrics.scoring import metric_of
+from committee.printing import aligned
 from committee.running.resources import one_blas_thread
+from committee.saving import Fields
 from committee.table.input_types import RandomState
 from committee.votes.folds import nothing_to_hold_out
 from committee.votes.honest_votes import HonestVotes
+
+COMMITTEE, MEMBER, RULE, BASELINE = KINDS = ("committee", "member", "rule", "baseline")
+# The names and the titles of the baselines. Of the shares of the classes, metrics of labels use the largest.
+CLASS_SHARES, MAJORITY = ("class_shares", "class shares"), ("class_shares", "most frequent class")
+TARGET_MEAN = "target_mean", "mean of the target"
+# An interval of 95 % is this many standard errors wide on each side.
+NORMAL_95 = 1.96
+# A difference of two scores is significant from this many standard errors on.
+SIGNIFICANT = 2.0
+# The jackknife leaves out groups of rows, this number of them, for a metric that is not a mean over rows.
+N_GROUPS = 30
+# The decimals of scores without any error, the most decimals, and the most lines of a printed leaderboard.
+LEAST_PLACES, MOST_PLACES, MOST_LINES = 4, 8, 24
 
 
 @dataclass(frozen=True)
@@ -31,36 +52,107 @@ class Standing:
 
     Parameters
     ----------
-    kind : {"committee", "member", "rule"}
+    kind : {"committee", "member", "rule", "baseline"}
     name : str
+        The identifier of a member, or the name of a rule.
     score : float
         Higher is better.
+    title : str, default=""
+        A readable name. Empty if it equals the identifier.
+    low, high : float, default=None
+        The bounds of the interval that contains the true score with a probability of 95 %. None if unknown.
+    standard_errors : float, default=None
+        By how many standard errors of the difference the committee is better, compared row by row. Negative
+        if this line looks better. None if unknown.
+    weight : float, default=None
+        The weight of a member in the committee. None if the rule has no weights.
+    n_models : int, default=None
+        The number of models of a member, one for each fold.
+    fit_seconds : float, default=None
+        The total time of the fits of a member.
     """
 
     kind: str
     name: str
     score: float
+    title: str = ""
+    low: float | None = None
+    high: float | None = None
+    standard_errors: float | None = None
+    weight: float | None = None
+    n_models: int | None = None
+    fit_seconds: float | None = None
+
+    @property
+    def label(self) -> str:
+        """The readable name, with the kind unless it is a member."""
+        name = self.title or self.name
+        return {MEMBER: name, RULE: f"rule {name}", BASELINE: f"{name} (baseline)"}.get(
+            self.kind, f"committee ({name})"
+        )
+
+    @property
+    def is_significant(self) -> bool | None:
+        """Whether the difference to the committee is at least two standard errors. None if unknown."""
+        return None if self.standard_errors is None else abs(self.standard_errors) >= SIGNIFICANT
+
+    @property
+    def verdict(self) -> str:
+        """How the score compares with that of the committee; empty if this is unknown."""
+        if self.standard_errors is None:
+            return ""
+        if not self.is_significant:
+            return "not significant"
+        return "worse" if self.standard_errors > 0 else "better"
+
+    @classmethod
+    def take(cls, written: object) -> Self:
+        """Read a standing from the values of a file."""
+        given = Fields(written if isinstance(written, dict) else {}, "standing")
+        optional: dict[str, type] = {"weight": float, "n_models": int, "fit_seconds": float}
+        optional |= dict.fromkeys(("low", "high", "standard_errors"), float)
+        found = cls(
+            given.take("kind", str),
+            given.take("name", str),
+            given.take("score", float),
+            given.take("title", str),
+            **{name: given.optional(name, kind) for name, kind in optional.items()},
+        )
+        given.require(found.kind in KINDS, f"there is no kind {found.kind!r}")
+        given.finish()
+        return found
 
 
+@dataclass(frozen=True, repr=False)
 class Leaderboard(Sequence[Standing]):
-    """Standings, the best first. They are printed as a table, which shows losses as positive numbers.
+    """Standings: the committee first, a baseline last, and the others from best to worst.
+
+    They are printed as a table, which shows losses as positive numbers.
 
     Parameters
     ----------
     standings : iterable of Standing
     scoring : str
         The scikit-learn name of the metric.
+    n_rows : int, default=0
+        The number of rows that were scored.
 
     Examples
     --------
     >>> Leaderboard([Standing("member", "tree", -0.8), Standing("rule", "mean", -0.5)], "neg_log_loss")
-    rule    mean  0.5000 log loss
-    member  tree  0.8000 log loss
+               log loss
+    rule mean    0.5000
+    tree         0.8000
     """
 
-    def __init__(self, standings: Iterable[Standing], scoring: str) -> None:
-        self.standings = sorted(standings, key=lambda standing: -standing.score)
-        self.scoring = scoring
+    standings: Sequence[Standing]
+    scoring: str
+    n_rows: int = 0
+
+    def __post_init__(self) -> None:
+        places = {COMMITTEE: 0, BASELINE: 2}
+        ordered = sorted(self.standings, key=lambda each: (places.get(each.kind, 1), -each.score))
+        object.__setattr__(self, "standings", tuple(ordered))
 
     def __len__(self) -> int:
         return len(self.standings)
@@ -69,12 +161,174 @@ class Leaderboard(Sequence[Standing]):
         return self.standings[index]
 
     def __repr__(self) -> str:
-        kinds, names = (max(len(getattr(each, part)) for each in self) for part in ("kind", "name"))
-        lines = []
-        for each in self:
-            metric, number = shown(self.scoring, each.score)
-            lines.append(f"{each.kind:<{kinds}}  {each.name:<{names}}  {number:.4f} {metric}")
-        return "\n".join(lines)
+        header, rows = self.table()
+        if len(rows) > MOST_LINES:
+            # The last line is the baseline.
+            more = [f"and {len(rows) - MOST_LINES + 1} more", *[""] * (len(header) - 1)]
+            rows = [*rows[: MOST_LINES - 2], more, rows[-1]]
+        return aligned(header, rows, range(1, len(header)))
+
+    @property
+    def metric(self) -> str:
+        """The plain name of the metric."""
+        return shown(self.scoring, 0.0)[0]
+
+    @property
+    def committee(self) -> Standing | None:
+        """The line of the committee, if there is one."""
+        return next((each for each in self if each.kind == COMMITTEE), None)
+
+    @property
+    def baseline(self) -> Standing | None:
+        """The line of the baseline, if there is one."""
+        return next((each for each in self if each.kind == BASELINE), None)
+
+    @property
+    def members(self) -> list[Standing]:
+        """The lines of the members, the best first."""
+        return [each for each in self if each.kind == MEMBER]
+
+    def number(self, score: float) -> str:
+        """Format a score of this leaderboard, with losses as positive numbers.
+
+        The width of the first interval, or else the first score, determines the number of decimals.
+        """
+        first = self[0]
+        unit = first.score / 10 if first.low is None else (first.score - first.low) / NORMAL_95
+        places = 2 - math.floor(math.log10(abs(unit))) if 0 < abs(unit) < math.inf else LEAST_PLACES
+        return f"{shown(self.scoring, score)[1]:.{min(max(places, 0), MOST_PLACES)}f}"
+
+    def interval(self, standing: Standing) -> str:
+        """Format the interval of a score as `0.05 to 0.1`; empty if it is unknown."""
+        if standing.low is None or standing.high is None:
+            return ""
+        bounds = sorted((standing.low, standing.high), key=lambda bound: shown(self.scoring, bound)[1])
+        return " to ".join(map(self.number, bounds))
+
+    def table(self) -> tuple[list[str], list[list[str]]]:
+        """Return the header and the rows as text, without columns that are empty."""
+        columns = {
+            "": [each.label for each in self],
+            self.metric: [self.number(each.score) for each in self],
+            "95 % interval": [self.interval(each) for each in self],
+            "difference": [each.verdict for each in self],
+            "weight": ["" if each.weight is None else f"{each.weight:.3f}" for each in self],
+            "models": ["" if each.n_models is None else str(each.n_models) for each in self],
+            "fit seconds": ["" if each.fit_seconds is None else f"{each.fit_seconds:.1f}" for each in self],
+        }
+        kept = {title: texts for title, texts in columns.items() if any(texts)}
+        return list(kept), [list(row) for row in zip(*kept.values(), strict=True)]
+
+    def described(self, members: Mapping[str, Mapping[str, Any]]) -> Leaderboard:
+        """Add what is known about the members: title, weight, number of models and fit seconds."""
+        known = [
+            replace(each, **members[each.name]) if each.kind == MEMBER and each.name in members else each
+            for each in self
+        ]
+        return replace(self, standings=known)
+
+    def after(self, before: Leaderboard | None) -> Leaderboard:
+        """Add the members of an earlier leaderboard of the same metric and rows that this one lacks."""
+        if before is None or (before.scoring, before.n_rows) != (self.scoring, self.n_rows):
+            return self
+        names = {each.name for each in self.members}
+        dropped = [each for each in before.members if each.name not in names]
+        return replace(self, standings=[*self, *dropped])
+
+    def fields(self) -> dict[str, object]:
+        """Return the values for `take`."""
+        return asdict(self) | {"standings": [asdict(each) for each in self]}
+
+    @classmethod
+    def take(cls, given: Fields) -> Self:
+        """Read a leaderboard from the values of a file."""
+        standings, scoring = given.take("standings", list), given.take("scoring", str)
+        found = cls([Standing.take(each) for each in standings], scoring, given.take("n_rows", int))
+        given.finish()
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """A score and the changes that single rows make to it.
+
+    Parameters
+    ----------
+    score : float
+    changes : ndarray of shape (n_units,) or None
+        The influence of each row, or of each group of rows, on the score. The squares of the influences sum
+        to the squared standard error. None if the metric has no value on some of the rows.
+    """
+
+    score: float
+    changes: np.ndarray | None
+
+    @classmethod
+    def of(cls, metric: Metric, honest: HonestVotes, decision: np.ndarray) -> Estimate:
+        """Score a decision on honest rows."""
+        weighed = metric.prepare(honest.y, decision)
+        score = weighed(honest.weights)
+        if metric.losses is None:
+            return cls(score, left_out_changes(weighed, honest))
+        losses = metric.losses(decision[None], honest.y)[0]
+        weights = metric.weights(honest.y, honest.weights)
+        weights = weights / weights.sum()
+        changes = -weights * (losses - weights @ losses)
+        if metric.is_root:
+            changes /= 2 * abs(score) or 1.0
+        return cls(score, by_unit(changes, honest.groups))
+
+    @property
+    def standard_error(self) -> float | None:
+        """The standard error of the score, if it is known."""
+        return None if self.changes is None else float(np.sqrt(self.changes @ self.changes))
+
+    def bounds(self, best: float) -> tuple[float | None, float | None]:
+        """Return the interval of 95 %, which ends at the best possible score."""
+        error = self.standard_error
+        if error is None or not math.isfinite(error):
+            return None, None
+        return self.score - NORMAL_95 * error, min(self.score + NORMAL_95 * error, max(best, self.score))
+
+    def better_by(self, other: Estimate) -> float | None:
+        """Return by how many standard errors of the difference this score is better than another."""
+        if self.changes is None or other.changes is None:
+            return None
+        changes = self.changes - other.changes
+        error, difference = float(np.sqrt(changes @ changes)), self.score - other.score
+        if error == 0:
+            return 0.0 if difference == 0 else None
+        return difference / error if math.isfinite(difference / error) else None
+
+
+def by_unit(changes: np.ndarray, groups: np.ndarray | None) -> np.ndarray:
+    """Add the changes of rows that belong together, and correct their size for the estimated mean."""
+    if groups is not None:
+        changes = np.bincount(np.unique(groups, return_inverse=True)[1], changes)
+    n_units = np.count_nonzero(changes)
+    return changes * math.sqrt(n_units / (n_units - 1)) if n_units > 1 else changes
+
+
+def left_out_changes(weighed: Any, honest: HonestVotes) -> np.ndarray | None:
+    """Return the changes of a score if random groups of rows are left out, as in the jackknife."""
+    units = np.arange(honest.n_rows)
+    if honest.groups is not None:
+        units = np.unique(honest.groups, return_inverse=True)[1]
+    n_units = int(units.max()) + 1
+    n_groups = min(N_GROUPS, n_units)
+    if n_groups < 2:
+        return None
+    group_of = (np.random.default_rng(0).permutation(n_units) % n_groups)[units]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            values = np.array([weighed(honest.weights * (group_of != group)) for group in range(n_groups)])
+        except (ValueError, ZeroDivisionError):
+            return None
+    if not np.isfinite(values).all():
+        return None
+    changes: np.ndarray = (values.mean() - values) * math.sqrt((n_groups - 1) / n_groups)
+    return changes
 
 
 def leaderboard_of(
@@ -84,8 +338,9 @@ def leaderboard_of(
     scoring: object,
     random_state: RandomState,
     own: Rule | None = None,
+    places: list[int] | None = None,
 ) -> Leaderboard:
-    """Score members and rules.
+    """Score the committee, members, rules and a baseline.
 
     Parameters
     ----------
@@ -94,13 +349,15 @@ def leaderboard_of(
     names : list of str
         The names of the members.
     rules : iterable of rules, or None
-        None is the rule of the committee and every named rule that suits the task.
+        None is every named rule that suits the task.
     scoring : str, scorer, callable or None
         A metric, as for `score`. None is accuracy, or R2.
     random_state : int, RandomState or None
         Draws the `random_state` of rules where it is None.
     own : Rule or None, default=None
         The rule of the committee, if there is one.
+    places : list of int, default=None
+        The places of the members of the committee. None means all.
 
     Returns
     -------
@@ -110,29 +367,52 @@ def leaderboard_of(
         raise ValueError(f"rules must be a list of rules, or None. Got {rules!r}: pass [{rules!r}].")
 
     known = honest.with_votes(honest.votes)
+    known = replace(known, groups=honest.groups)
     usual = "accuracy" if known.are_classes else "r2"
     metric = metric_of(usual if scoring is None else scoring, known.n_outputs, known.classes)
-
-    def score(decision: np.ndarray) -> float:
-        return metric.prepare(known.y, decision)(known.weights)
-
-    found = [
-        Standing("member", member, score(votes.astype(np.float64)))
-        for member, votes in zip(names, honest.votes, strict=True)
-    ]
     task = "classification" if known.are_classes else "regression"
     has_X = honest.X is not None
-    wanted = [] if rules is None else [("rule", name_of(rule), rule) for rule in rules]
-    if rules is None:
-        if own is not None and (has_X or not own._looks_at_X()):
-            wanted.append(("committee", name_of(own), clone(own)))
-        wanted += [("rule", name, rule) for name, rule in usable_rules(task, has_X)]
+
+    rules_scored = (
+        usable_rules(task, has_X) if rules is None else [(name_of(rule), as_rule(rule)) for rule in rules]
+    )
+
+    found: list[Standing] = []
+    first: Estimate | None = None
+    best = math.inf if metric.losses is None else metric.best
+
+    def add(kind: str, name: str, decision: np.ndarray, title: str = "") -> Estimate:
+        estimate = Estimate.of(metric, known, decision)
+        behind = None if first is None else first.better_by(estimate)
+        found.append(Standing(kind, name, estimate.score, title, *estimate.bounds(best), behind))
+        return estimate
+
     # The linear systems of rules are small, so several threads would only wait for each other.
     with one_blas_thread():
-        for kind, title, given in wanted:
-            decision = honest_decision(seeded(as_rule(given), generator_of(random_state)), honest)
-            found.append(Standing(kind, title, score(decision)))
-    return Leaderboard(found, metric.name)
+        if own is not None and (has_X or not own._looks_at_X()):
+            of_own = honest if places is None else honest.of_members(places)
+            first = add(COMMITTEE, title_of(own), honest_decision(clone(own), of_own))
+        for name, votes in zip(names, honest.votes, strict=True):
+            add(MEMBER, name, votes.astype(np.float64))
+        for name, rule in rules_scored:
+            add(RULE, name, honest_decision(seeded(rule, generator_of(random_state)), honest))
+    # Some metrics have no value for decisions that are the same for all rows, or scikit-learn warns of them.
+    with contextlib.suppress(NoValueError), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        shares = CLASS_SHARES if metric.of_counts is None else MAJORITY
+        name, title = shares if known.are_classes else TARGET_MEAN
+        add(BASELINE, name, constant_decision(known), title)
+    return Leaderboard(found, metric.name, known.n_rows)
+
+
+def constant_decision(honest: HonestVotes) -> np.ndarray:
+    """Return the shares of the classes, or the mean of the target, as the decision for each row."""
+    weights = honest.weights / honest.weights.sum()
+    if honest.are_classes:
+        constant = np.bincount(honest.y, weights, honest.n_outputs)
+    else:
+        constant = np.array([weights @ honest.y])
+    return np.broadcast_to(constant, honest.votes.shape[1:]).astype(np.float64)
 
 
 def usable_rules(task: str, has_X: bool) -> list[tuple[str, Rule]]:
@@ -169,7 +449,7 @@ def honest_decision(rule: Rule, honest: HonestVotes) -> np.ndarray:
 
 
 def name_of(rule: object) -> str:
-    """Return the name of a rule on the leaderboard."""
+    """Return the name of a rule on the leaderboard, with its settings if they are not the defaults."""
     if isinstance(rule, str):
         return rule
     return getattr(rule, "__name__", None) or " ".join(repr(rule).split())

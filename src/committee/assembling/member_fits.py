@@ -85,14 +85,14 @@ class MemberFit:
         One model that was fitted on all rows, or one for each fold, whose votes are averaged.
     held_out : list of (ndarray, ndarray)
         Held-out rows and the votes on them. A row can occur several times.
-    seconds : float, default=0.0
-        The time of the longest fit, if it was measured.
+    seconds : float or None, default=None
+        The total time of the fits, if it is known.
     """
 
     member: Member
     models: list[BaseEstimator]
     held_out: list[tuple[np.ndarray, np.ndarray]]
-    seconds: float = 0.0
+    seconds: float | None = None
 
 
 def fit_members(

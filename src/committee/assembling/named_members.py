@@ -42,11 +42,14 @@ class Member:
         It is cloned for every fit. It is fitted only with cv="prefit".
     columns : list of int, or None
         The positions of the columns that the member sees. None means all.
+    title : str, default=""
+        A readable name. Empty if there is only the identifier.
     """
 
     name: str
     estimator: BaseEstimator
     columns: list[int] | None = None
+    title: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,17 +65,27 @@ class FittedMember:
         The positions of the columns that the models see. None means all.
     calibration : Calibration or None
         It turns scores into votes.
+    title : str, default=""
+        A readable name. Empty if there is only the identifier.
+    fit_seconds : float or None, default=None
+        The total time of the fits, if it is known.
     """
 
     name: str
     models: list[BaseEstimator]
     columns: list[int] | None = None
     calibration: Calibration | None = None
+    title: str = ""
+    fit_seconds: float | None = None
 
     @property
     def learner(self) -> BaseEstimator:
         """A model of the member's own kind, not the constant for a fold of one class."""
         return next((each for each in self.models if not isinstance(each, DummyClassifier)), self.models[0])
+
+    def known(self) -> dict[str, Any]:
+        """Return what leaderboards show about the member besides its score and its weight."""
+        return {"title": self.title, "n_models": len(self.models), "fit_seconds": self.fit_seconds}
 
     def votes(self, source: Source, task: Task) -> np.ndarray:
         """Return the votes on a table, of shape (n_rows, n_outputs)."""

@@ -7,6 +7,8 @@ compares rules on their honest votes and chooses one (`rule_choice`).
 from __future__ import annotations
 
 import copy
+import datetime
+import math
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -20,8 +22,10 @@ from sklearn.utils.validation import check_is_fitted
 from committee import running
 from committee.assembling.calibration import CALIBRATION, Calibration
 from committee.assembling.committee import calibrate, for_fitted, for_places, honest_of
+from committee.assembling.fit_record import FitRecord, SkippedMember
+from committee.assembling.leaderboard import Leaderboard, leaderboard_of
 from committee.assembling.member_fits import MemberFit
-from committee.assembling.named_members import Member, seeded_by_name
+from committee.assembling.named_members import FittedMember, Member, seeded_by_name
 from committee.automatic.automatic_parameters import AUTO, PRESETS
 from committee.automatic.compaction import (
     BUDGETS,
@@ -63,6 +67,8 @@ from committee.votes.honest_votes import HonestVotes
 
 LARGEST_SMALL = np.iinfo(np.int32).max
 MOST_REPEATS = 16
+# The number of votes for the leaderboard after a fit with a time limit. It takes less than half a second.
+QUICK_VOTES = 100_000
 # If there is time left, folds are repeated this often, and more often in tables of few rows. After the first
 # repeats, only members with weight continue: about as many models in all as without more repeats.
 REPEATS_IN_TIME, MANY_REPEATS_IN_TIME, ROWS_TO_REPEAT = 4, MOST_REPEATS, 50_000
@@ -160,7 +166,7 @@ class AutomaticCommittee(Reducing):
         members = [seeded_by_name(each, seed) for each in members]
         calls = new_calls("fold", len(members) * n_folds_of(repeats))
         journal = self._journal(members, training, every)
-        fitted = self._fit_members(members, training, repeats, clock, journal, calls)
+        fitted, skipped = self._fit_members(members, training, repeats, clock, journal, calls)
         rule = None if rule is None else for_fitted(rule, members, fitted)
         # With a time limit, members may be fitted in different folds, so no fingerprint of folds is stored.
         folds = [] if self.time_limit is not None else [fold for each in repeats for fold in each]
@@ -169,6 +175,7 @@ class AutomaticCommittee(Reducing):
             rule = self._choice().best_in_time(honest, training, self.preset, clock)
         self._keep_members(training, fitted, calibrations)
         self._origin = None
+        everyone = self._fitted_members
         self._honest, self._encoder, self.rule_ = honest, None, None
         if rule is not None and honest is not None:
             self._fit_rule_in_time(rule, honest, training, clock)
@@ -178,6 +185,7 @@ class AutomaticCommittee(Reducing):
                     lambda: None,
                     " while the committee was compacted",
                 )
+        self._record = self._new_record(honest, everyone, len(repeats[0]), skipped, clock)
         return calls
 
     def _compact(
@@ -236,7 +244,7 @@ class AutomaticCommittee(Reducing):
             tree: Any = DecisionTreeClassifier
             return [Member("tree", tree(max_depth=1))]
         size = Size.of(training)
-        usual = portfolio(size, self.preset, has_limit=self.time_limit is not None)
+        usual = portfolio(size, self.preset)
         return members_of(self.estimators, size, usual)
 
     def _n_models(self, training: TrainingSet) -> int:
@@ -337,12 +345,13 @@ class AutomaticCommittee(Reducing):
         clock: Clock,
         journal: Journal | None,
         calls: TaskCalls | None,
-    ) -> list[MemberFit]:
+    ) -> tuple[list[MemberFit], tuple[SkippedMember, ...]]:
         kind = self._kind_of_runner()
         n_total = len(members) * n_folds_of(repeats)
         is_limit, verbose = self.time_limit is not None, int(self.verbose)
         room = self._room(training, self._n_models(training))
         fitted: list[MemberFit] = []
+        skipped: tuple[SkippedMember, ...] = ()
         try:
             with (
                 running.runner_of(kind, room.n_at_once(self.n_jobs)) as run,
@@ -359,12 +368,45 @@ class AutomaticCommittee(Reducing):
                     members, training, repeats, run, clock, room, report, journal, choose_next
                 )
                 fitted = schedule.fit_members()
+                skipped = schedule.skipped()
         except KeyboardInterrupt:
             # It may also come while the idle workers are stopped.
             if not fitted:
                 raise
             clock.stop()
-        return fitted
+        return fitted, skipped
+
+    def _new_record(
+        self,
+        honest: HonestVotes | None,
+        everyone: list[FittedMember],
+        n_folds: int,
+        skipped: tuple[SkippedMember, ...],
+        clock: Clock,
+    ) -> FitRecord:
+        """Score the committee and all members, also those that it has dropped, and record the fit."""
+        board: Leaderboard | None = None
+        problem = ""
+        if honest is not None:
+            scored = sampled(honest, votes_in(math.inf) if clock.limit is None else QUICK_VOTES)
+            names = [each.name for each in everyone]
+            places = [names.index(each.name) for each in self._fitted_members]
+            known = {
+                each.name: each.known() | {"n_models": 0} for each in everyone
+            } | self._known_of_members()
+
+            def score() -> Leaderboard:
+                scoring, own = self._usual_scoring(), self.rule_
+                seed = self.random_state
+                return leaderboard_of(scored, names, [], scoring, seed, own, places).described(known)
+
+            try:
+                board = clock.finish(score, lambda: None, " while the leaderboard was made")
+            except ValueError as error:
+                # The committee is fitted, so this is not an error.
+                problem = " ".join(str(error).split())
+        date = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+        return FitRecord(date, round(clock.elapsed(), 3), n_folds, skipped, board, problem)
 
     def _room(self, training: TrainingSet, n_models: int) -> Room:
         # Members that are all named are fitted whatever memory is free, unless there is a limit.
@@ -434,8 +476,8 @@ class CommitteeClassifier(Classifies, AutomaticCommittee):
     ['booster', 'linear']
     >>> automatic.predict(X[:2])
     array([0, 0])
-    >>> automatic.leaderboard([])[0].name
-    'booster'
+    >>> print(automatic.leaderboard([]).committee.name)
+    log_pool
     """
 
 

@@ -31,8 +31,9 @@ if TYPE_CHECKING:
     from committee.table.input_types import RandomState
 
 AUTO = "auto"
-# For each preset, the number of members of the portfolio and the number of repeats of the folds.
-PRESETS = {"fast": (5, 1), "balanced": (12, 1), "best": (None, 3)}
+# For each preset, the number of members of the portfolio (None is all) and, without a time limit, the number
+# of repeats of the folds.
+PRESETS = {"fast": (5, 1), "balanced": (None, 1), "best": (None, 3)}
 
 
 def is_folding(value: object) -> bool:
@@ -81,7 +82,7 @@ class AutomaticParameters:
         optional(number(0, closed="neither")),
         "The time limit of the fit in seconds. Each member gets a share: forests and boosters end with the "
         "trees that they have by then, others are not started if the time is too short. At the end of the "
-        "time, the finished members decide. None fits all members of the preset.",
+        "time, the finished members decide. None fits all members of the preset, however long that takes.",
     )
     memory_limit: float | None = parameter(
         None,
@@ -122,8 +123,9 @@ class AutomaticParameters:
     preset: str = parameter(
         "balanced",
         one_of(*PRESETS),
-        'How much to try if time allows. "fast" has few members, "best" has all, in repeated folds unless '
-        "`cv` is a splitter or an iterable.",
+        'How much to try if time allows. "fast" has five members. "balanced" and "best" have all that suit '
+        'the table, with and without `time_limit`. Without one, "best" fits them in three repeats of the '
+        "folds, so it takes three times as long, unless `cv` is a splitter or an iterable.",
     )
     keep: str = parameter(
         "decision",

@@ -91,6 +91,10 @@ class Clock:
         """Reserve time for fits on all rows."""
         self._for_refits = 0.0 if self.limit is None else self.limit * SHARE_OF_REFITS
 
+    def elapsed(self) -> float:
+        """Return the seconds since the start."""
+        return self._now() - self._began
+
     def left(self) -> float | None:
         """Return the seconds left for fits; None without a limit."""
         if self.limit is None:

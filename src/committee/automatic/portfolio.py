@@ -57,6 +57,9 @@ class Candidate:
     Parameters
     ----------
     name : str
+        The identifier for `estimators`.
+    title : str
+        The readable name in tables.
     make : callable
         Makes an estimator for a `Size`.
     tasks : tuple of str
@@ -70,11 +73,16 @@ class Candidate:
     """
 
     name: str
+    title: str
     make: Make
     tasks: tuple[str, ...] = ("classification", "regression")
     most_rows: float = np.inf
     most_cells: float = np.inf
     for_amounts: bool = False
+
+    def member(self, size: Size) -> Member:
+        """Return the member for a table."""
+        return Member(self.name, self.make(size), title=self.title)
 
     def suits(self, size: Size) -> bool:
         """Return whether the member suits the task and the size of a table."""
@@ -197,11 +205,16 @@ CLASSES, NUMBERS = ("classification",), ("regression",)
 CANDIDATES = {
     candidate.name: candidate
     for candidate in (
-        Candidate("booster", booster(n_estimators=100, learning_rate=0.1)),
-        Candidate("booster_auto", booster()),
-        Candidate("booster_random", booster(splitter="random", subsample=1.0)),
+        Candidate("booster", "gradient boosting", booster(n_estimators=100, learning_rate=0.1)),
+        Candidate("booster_auto", "gradient boosting, cross-validated rounds", booster()),
+        Candidate(
+            "booster_random",
+            "gradient boosting, random thresholds",
+            booster(splitter="random", subsample=1.0),
+        ),
         Candidate(
             "booster_random_slow",
+            "gradient boosting, random thresholds, small steps",
             booster(
                 n_estimators=500,
                 learning_rate=0.04,
@@ -214,6 +227,7 @@ CANDIDATES = {
         ),
         Candidate(
             "booster_patient",
+            "gradient boosting, early stopping",
             patient_booster(
                 n_estimators=4000,
                 learning_rate=0.025,
@@ -224,6 +238,7 @@ CANDIDATES = {
         ),
         Candidate(
             "booster_columns",
+            "gradient boosting, early stopping, fewer columns",
             patient_booster(
                 n_estimators=3000,
                 learning_rate=0.04,
@@ -233,32 +248,42 @@ CANDIDATES = {
                 subsample=0.8,
             ),
         ),
-        Candidate("booster_long", long_booster()),
+        Candidate("booster_long", "gradient boosting, small steps", long_booster()),
         Candidate(
             "booster_long_wide",
+            "gradient boosting, small steps, large trees",
             long_booster(
                 n_estimators=800, learning_rate=0.025, max_leaf_nodes=64, min_samples_leaf=5, subsample=0.8
             ),
         ),
         Candidate(
-            "booster_statistics", booster(n_estimators=150, learning_rate=0.06, max_native_categories=3)
+            "booster_statistics",
+            "gradient boosting, target statistics",
+            booster(n_estimators=150, learning_rate=0.06, max_native_categories=3),
         ),
         # Without penalties of leaves, so that the predictions do not depend on the unit of y.
         Candidate(
             "booster_poisson",
+            "gradient boosting, Poisson loss",
             long_booster(loss="poisson", min_child_weight=0.0, reg_lambda=0.0, cat_smooth=0.0),
             NUMBERS,
             for_amounts=True,
         ),
-        Candidate("booster_wide", booster(max_leaf_nodes=63, colsample_bynode=0.3, min_samples_leaf=3)),
+        Candidate(
+            "booster_wide",
+            "gradient boosting, large trees",
+            booster(max_leaf_nodes=63, colsample_bynode=0.3, min_samples_leaf=3),
+        ),
         Candidate(
             "booster_deep",
+            "gradient boosting, very large trees",
             long_booster(
                 n_estimators=150, learning_rate=0.05, max_leaf_nodes=127, min_samples_leaf=5, subsample=0.8
             ),
         ),
         Candidate(
             "booster_slow",
+            "gradient boosting, small steps, fewer rounds",
             booster(
                 n_estimators=300,
                 learning_rate=0.03,
@@ -267,45 +292,72 @@ CANDIDATES = {
                 min_samples_leaf=5,
             ),
         ),
-        Candidate("booster_shallow", booster(max_depth=4, colsample_bynode=0.5, reg_lambda=5.0)),
-        Candidate("booster_pairs", booster(n_estimators=200, learning_rate=0.1, max_depth=2)),
-        Candidate("extra_trees", extra_trees(), most_cells=2e7),
-        Candidate("extra_trees_all", extra_trees(max_features=1.0), CLASSES, most_cells=2e7),
-        Candidate("forest", forest(min_samples_leaf=3, max_features=0.5), most_cells=2e7),
-        Candidate("forest_full", forest(), most_cells=2e7),
-        Candidate("linear", linear(1.0), most_cells=2e7),
-        Candidate("linear_weak", linear(0.05), CLASSES, most_cells=2e7),
-        Candidate("network", network(), most_cells=2e7),
         Candidate(
-            "network_wide", network(hidden_layer_sizes=(256,), n_estimators=4, n_bins=2), most_cells=2e7
+            "booster_shallow",
+            "gradient boosting, shallow trees",
+            booster(max_depth=4, colsample_bynode=0.5, reg_lambda=5.0),
         ),
         Candidate(
-            "network_plain", network(hidden_layer_sizes=(128, 64), n_bins=1, dropout=0.1), most_cells=2e7
+            "booster_pairs",
+            "gradient boosting, pairs of columns",
+            booster(n_estimators=200, learning_rate=0.1, max_depth=2),
         ),
-        Candidate("machine", machine, most_rows=4_000, most_cells=4e5),
-        Candidate("neighbours", neighbours, most_rows=30_000, most_cells=2e6),
-        Candidate("logitboost", either(LogitBoostClassifier, n_estimators=200), CLASSES),
-        Candidate("adaboost", either(AdaBoostClassifier, n_estimators=100), CLASSES),
-        Candidate("c45", either(C45Classifier), CLASSES, most_cells=2e7),
+        Candidate("extra_trees", "extra trees", extra_trees(), most_cells=2e7),
+        Candidate(
+            "extra_trees_all",
+            "extra trees, all columns",
+            extra_trees(max_features=1.0),
+            CLASSES,
+            most_cells=2e7,
+        ),
+        Candidate(
+            "forest",
+            "random forest, half of the columns",
+            forest(min_samples_leaf=3, max_features=0.5),
+            most_cells=2e7,
+        ),
+        Candidate("forest_full", "random forest", forest(), most_cells=2e7),
+        Candidate("linear", "linear model", linear(1.0), most_cells=2e7),
+        Candidate("linear_weak", "linear model, strong penalty", linear(0.05), CLASSES, most_cells=2e7),
+        Candidate("network", "neural network", network(), most_cells=2e7),
+        Candidate(
+            "network_wide",
+            "neural network, one wide layer",
+            network(hidden_layer_sizes=(256,), n_estimators=4, n_bins=2),
+            most_cells=2e7,
+        ),
+        Candidate(
+            "network_plain",
+            "neural network, plain inputs",
+            network(hidden_layer_sizes=(128, 64), n_bins=1, dropout=0.1),
+            most_cells=2e7,
+        ),
+        Candidate("machine", "support vector machine", machine, most_rows=4_000, most_cells=4e5),
+        Candidate("neighbours", "nearest neighbours", neighbours, most_rows=30_000, most_cells=2e6),
+        Candidate("logitboost", "LogitBoost", either(LogitBoostClassifier, n_estimators=200), CLASSES),
+        Candidate("adaboost", "AdaBoost", either(AdaBoostClassifier, n_estimators=100), CLASSES),
+        Candidate("c45", "C4.5 tree", either(C45Classifier), CLASSES, most_cells=2e7),
         # Each tree rotates all cells: 100 trees take a second for 100,000 cells.
         Candidate(
             "rotation_forest",
+            "rotation forest",
             on_matrix(either(RotationForestClassifier, n_estimators=100)),
             CLASSES,
             most_cells=1e6,
         ),
-        Candidate("discriminant", discriminant, CLASSES, most_cells=1e7),
-        Candidate("bayes", bayes, CLASSES, most_cells=2e7),
+        Candidate("discriminant", "linear discriminant analysis", discriminant, CLASSES, most_cells=1e7),
+        Candidate("bayes", "naive Bayes", bayes, CLASSES, most_cells=2e7),
     )
 }
 # Members of other libraries, used only by name and if the library is installed.
 NAMED_ONLY = {
     candidate.name: candidate
     for candidate in (
-        Candidate("lightgbm", other_booster("lightgbm", "LGBM", n_jobs=1, verbose=-1)),
-        Candidate("xgboost", other_booster("xgboost", "XGB", n_jobs=1)),
+        Candidate("lightgbm", "LightGBM", other_booster("lightgbm", "LGBM", n_jobs=1, verbose=-1)),
+        Candidate("xgboost", "XGBoost", other_booster("xgboost", "XGB", n_jobs=1)),
         Candidate(
             "catboost",
+            "CatBoost",
             other_booster("catboost", "CatBoost", thread_count=1, verbose=False, allow_writing_files=False),
         ),
     )
@@ -344,8 +396,8 @@ def without_convergence_warnings() -> Iterator[None]:
         yield
 
 
-def portfolio(size: Size, preset: str, has_limit: bool = False) -> list[Member]:
-    """Return the members for a table: those of the preset, or all with a time limit unless it is "fast".
+def portfolio(size: Size, preset: str) -> list[Member]:
+    """Return the members for a table, in their order: all that suit it, or the first ones if it is "fast".
 
     Examples
     --------
@@ -354,8 +406,7 @@ def portfolio(size: Size, preset: str, has_limit: bool = False) -> list[Member]:
     """
     n_most, _ = PRESETS[preset]
     suited = [CANDIDATES[name] for name in ORDERS[size.task] if CANDIDATES[name].suits(size)]
-    taken = suited if has_limit and preset != "fast" else suited[:n_most]
-    return [Member(candidate.name, candidate.make(size)) for candidate in taken]
+    return [candidate.member(size) for candidate in suited[:n_most]]
 
 
 def named(names: list[str], size: Size) -> list[Member]:
@@ -372,7 +423,7 @@ def named(names: list[str], size: Size) -> list[Member]:
     if unknown:
         raise unknown_name("member", unknown[0], known, where=f" for {size.task}")
     every = CANDIDATES | NAMED_ONLY
-    return [Member(name, every[name].make(size)) for name in names]
+    return [every[name].member(size) for name in names]
 
 
 def members_of(given: object, size: Size, usual: list[Member]) -> list[Member]:
@@ -388,13 +439,13 @@ def members_of(given: object, size: Size, usual: list[Member]) -> list[Member]:
     if AUTO in names:
         taken = [*names, *(each[0] for each in given if isinstance(each, tuple | list) and each)]
         place = next(place for place, each in enumerate(given) if isinstance(each, str) and each == AUTO)
-        more = [(each.name, each.estimator) for each in usual if each.name not in taken]
+        more = [each.name for each in usual if each.name not in taken]
         given = [*given[:place], *more, *given[place + 1 :]]
     known = {each.name: each for each in named(named_in(given), size)}
     pairs = check_pairs([(each, known[each].estimator) if isinstance(each, str) else each for each in given])
     for name, estimator in pairs:
         check_kind(name, estimator, size.are_classes)
-    return [Member(name, estimator) for name, estimator in pairs]
+    return [known.get(name, Member(name, estimator)) for name, estimator in pairs]
 
 
 def named_in(members: object) -> list[str]:

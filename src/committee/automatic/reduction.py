@@ -158,6 +158,7 @@ class Reducing(AutomaticParameters, Assembled):
         else:
             rule = for_places(clone(self.rule_), len(self._fitted_members), places)
         smaller._fit_rule(rule, X)
+        smaller._forget_leaderboard()
         return smaller
 
     def refit_full(self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:

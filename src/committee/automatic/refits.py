@@ -60,16 +60,21 @@ class Refits:
         n_copies : list of int
             The number of models of each member.
         """
-        places = [place for copy in range(max(n_copies)) for place, n in enumerate(n_copies) if copy < n]
-        members = [
-            settled(fitted[place], places[:number].count(place)) for number, place in enumerate(places)
-        ]
+        # The fastest first, so that many are finished if time is short.
+        order = np.argsort([seconds_of(each) for each in fitted], kind="stable").tolist()
+        jobs = [(place, copy) for copy in range(max(n_copies)) for place in order if copy < n_copies[place]]
+        places = [place for place, _ in jobs]
+        members = [settled(fitted[place], copy) for place, copy in jobs]
         known = [None if self.journal is None else self.journal.whole_model(each) for each in members]
         waiting = [number for number, model in enumerate(known) if model is None]
-        # The fastest first, so that many are finished if time is short.
-        waiting.sort(
-            key=lambda number: (places[:number].count(places[number]), fitted[places[number]].seconds)
-        )
+
+        def report(fit: ScheduledFit, results: dict[Key, Result], n_done: int) -> bool:
+            # A fit that the clock has ended early may be worse than the models of the folds.
+            if self.journal is not None and fit.key in results and fit.key not in schedule.cut:
+                self.journal.keep_whole(fit.member, results[fit.key][0])
+            self.work.report(n_done, part=fit.name, seconds_left=self.clock.left())
+            return False
+
         schedule = Schedule(
             [members[number] for number in waiting],
             self.training,
@@ -77,12 +82,11 @@ class Refits:
             self.run,
             self.clock,
             self.room,
-            self._report,
-            seconds={key: MORE_ROWS * fitted[places[number]].seconds for key, number in enumerate(waiting)},
+            report,
+            seconds={key: seconds_of(fitted[places[number]]) for key, number in enumerate(waiting)},
         )
         schedule.carry_out()
         for (key, _), (model, _, _) in schedule.results.items():
-            # A fit that the clock has ended early may be worse than the models of the folds.
             if (key, 0) not in schedule.cut:
                 known[waiting[key]] = model
         found: list[list[BaseEstimator]] = [[] for _ in fitted]
@@ -91,11 +95,10 @@ class Refits:
                 found[place].append(model)
         return found
 
-    def _report(self, fit: ScheduledFit, results: dict[Key, Result], n_done: int) -> bool:
-        if self.journal is not None and fit.key in results:
-            self.journal.keep_whole(fit.member, results[fit.key][0])
-        self.work.report(n_done, part=fit.name, seconds_left=self.clock.left())
-        return False
+
+def seconds_of(fitted: MemberFit) -> float:
+    """Estimate the time of a fit on all rows; 0 if no time is known."""
+    return MORE_ROWS * (fitted.seconds or 0.0) / len(fitted.models)
 
 
 def settled(fitted: MemberFit, copy: int) -> Member:

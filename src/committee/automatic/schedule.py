@@ -18,6 +18,7 @@ from functools import cached_property
 
 import numpy as np
 
+from committee.assembling.fit_record import SkippedMember
 from committee.assembling.member_fits import MemberFit, Plan, fits_of, warn_of_dropped
 from committee.assembling.named_members import Member
 from committee.automatic.journal import Journal
@@ -142,6 +143,7 @@ class Schedule:
     ----------
     results : dict from (place, number) to Result
     errors : dict from (place, number) to error
+    spent : dict from place to the total time of its fits, or None if some are from the journal
     left_out : set of places
         Members that are not fitted any more, because time or memory is short.
     shortages : dict from place to str
@@ -162,6 +164,7 @@ class Schedule:
     seconds: dict[int, float] = field(default_factory=dict)
     results: dict[Key, Result] = field(default_factory=dict, init=False)
     errors: dict[Key, BaseException] = field(default_factory=dict, init=False)
+    spent: dict[int, float | None] = field(default_factory=dict, init=False)
     left_out: set[int] = field(default_factory=set, init=False)
     shortages: dict[int, str] = field(default_factory=dict, init=False)
     cut: set[Key] = field(default_factory=set, init=False)
@@ -259,6 +262,7 @@ class Schedule:
         known = self.journal.find(fit.member, number)
         if known is not None:
             self.results[fit.key] = known
+            self.spent[place] = None
         return known is not None
 
     def _is_in_time(self, fit: ScheduledFit) -> bool:
@@ -308,6 +312,8 @@ class Schedule:
         result, seconds, is_cut, use = task.result()
         self.results[fit.key] = result
         self.seconds[place] = max(seconds, self.seconds.get(place, 0.0))
+        before = self.spent.get(place, 0.0)
+        self.spent[place] = None if before is None else before + seconds
         if use is not None:
             self.room.uses[fit.member.name] = use
         if is_cut:
@@ -353,9 +359,32 @@ class Schedule:
         for place in places:
             done = [self.results[key] for key in sorted(self.results) if key[0] == place]
             held_out = [(rows, votes) for _, rows, votes in done if rows is not None]
-            models, seconds = [model for model, _, _ in done], self.seconds.get(place, 0.0)
-            fitted.append(MemberFit(self.members[place], models, held_out, seconds))
+            models = [model for model, _, _ in done]
+            fitted.append(MemberFit(self.members[place], models, held_out, self.spent.get(place)))
         return fitted
+
+    def skipped(self) -> tuple[SkippedMember, ...]:
+        """Return the members that have not voted on every row, with the reasons."""
+        whole, failures = set(self._whole()), self.failures
+        found = []
+        for place, member in enumerate(self.members):
+            if place in failures:
+                reason = f"a fit failed ({one_line(failures[place])})"
+            elif place in self.shortages:
+                reason = self.shortages[place]
+            elif place in self.left_out:
+                reason = "its fits need more time than was left"
+            else:
+                reason = "no time was left"
+            if place not in whole:
+                found.append(SkippedMember(member.name, member.title, reason))
+        return tuple(found)
+
+
+def one_line(error: BaseException) -> str:
+    """Return the first cause of an error, in one line."""
+    cause = error.__cause__ or error
+    return f"{type(cause).__name__}: {' '.join(str(cause).split())}"
 
 
 def timed(

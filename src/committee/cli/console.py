@@ -21,15 +21,15 @@ import typer
 
 from committee.automatic.automatic_parameters import PRESETS, AutomaticParameters
 from committee.parameters import declarations
+from committee.printing import aligned
 
 if TYPE_CHECKING:
+    from committee.assembling import Leaderboard
     from committee.automatic.automatic_committee import AutomaticCommittee
     from committee.files import CSVForm
 
 STANDARD = "-"
 LARGEST_SEED = 2**32 - 1
-# The width of tables without a terminal, and the largest number of names in a line.
-WIDTH, MOST_NAMES = 160, 12
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 Table = Annotated[
@@ -370,7 +370,7 @@ def show_table(
     right: Sequence[int] = (),
     on_stderr: bool = False,
 ) -> None:
-    """Print rows as a table.
+    """Print rows as a table. Without a terminal, the text has no colours and no blanks at the ends of lines.
 
     Parameters
     ----------
@@ -380,53 +380,23 @@ def show_table(
         The positions of columns of numbers, which are aligned to the right.
     on_stderr : bool, default=False
     """
-    from rich.box import SIMPLE_HEAD
+    lines = [list(row) for row in rows]
+    stream = sys.stderr if on_stderr else sys.stdout
+    if not stream.isatty():
+        print(aligned(header, lines, right), file=stream)
+        return
     from rich.console import Console
     from rich.table import Table
 
-    console = Console(stderr=on_stderr, highlight=False)
-    if not console.is_terminal:
-        console = Console(stderr=on_stderr, highlight=False, width=WIDTH)
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
     for place, title in enumerate(header):
         table.add_column(title, justify="right" if place in right else "left", overflow="fold")
-    for row in rows:
+    for row in lines:
         table.add_row(*(text.replace("[", "\\[") for text in row))
-    console.print(table)
+    Console(stderr=on_stderr, highlight=False).print(table)
 
 
-def show_standings(found: dict[str, Any], *, on_stderr: bool = False) -> None:
+def show_board(board: Leaderboard, *, on_stderr: bool = False) -> None:
     """Print a leaderboard."""
-    from committee.metrics import shown
-
-    scoring = found["scoring"]
-    rows = [
-        [each["kind"], each["name"], f"{shown(scoring, each['score'])[1]:.6g}"] for each in found["standings"]
-    ]
-    show_table(["", "name", shown(scoring, 0.0)[0]], rows, right=[2], on_stderr=on_stderr)
-
-
-def some(names: Sequence[str]) -> str:
-    """List names for a line, at most twelve of them.
-
-    Examples
-    --------
-    >>> some([str(i) for i in range(15)])
-    '0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 3 more'
-    """
-    rest = len(names) - MOST_NAMES
-    return ", ".join(names[:MOST_NAMES]) + (f" and {rest} more" if rest > 0 else "")
-
-
-def size_of(n_bytes: float) -> str:
-    """Format a number of bytes for people.
-
-    Examples
-    --------
-    >>> size_of(512), size_of(2_345_678)
-    ('512 bytes', '2.3 MB')
-    """
-    for unit, amount in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if n_bytes >= amount:
-            return f"{n_bytes / amount:.1f} {unit}"
-    return f"{n_bytes:.0f} bytes"
+    header, rows = board.table()
+    show_table(header, rows, right=range(1, len(header)), on_stderr=on_stderr)

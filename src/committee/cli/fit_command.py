@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -15,19 +16,16 @@ from committee.cli.console import (
     check_run,
     save_model,
     say,
+    show_board,
     show_json,
-    show_standings,
-    size_of,
-    some,
 )
+from committee.printing import size_of, some
 
 if TYPE_CHECKING:
     from committee.jobs import Fitted
     from committee.jobs.training_table import TrainingTable
 
 Task = Literal["classification", "regression"]
-# The number of votes for the scores after a fit with a time limit. They take less than half a second.
-QUICK_VOTES = 100_000
 
 
 @console.with_committee_options
@@ -100,7 +98,7 @@ def fit(
     if json:
         show_json(report(done, out, n_bytes))
     elif not quiet:
-        show_report(report(done, out, n_bytes))
+        show_report(done, out, n_bytes)
 
 
 def demo(
@@ -135,11 +133,10 @@ def demo(
     )
     evaluation = jobs.evaluate(done.model, held_out)
     n_bytes = save_model(done.model, out)
-    found = report(done, out, n_bytes) | {"held_out": evaluation}
     if json:
-        show_json(found)
+        show_json(report(done, out, n_bytes) | {"held_out": evaluation})
         return
-    show_report(found)
+    show_report(done, out, n_bytes)
     numbers = (shown(*each) for each in evaluation.scores.items())
     scores = ", ".join(f"{name} {number:.4g}" for name, number in numbers)
     say(f"On {evaluation.n_rows} held-out rows: {scores}.", on_stderr=out == STANDARD)
@@ -153,17 +150,14 @@ def check_standard_output(out: str, as_json: bool) -> None:
 
 def report(done: Fitted, out: str, n_bytes: int) -> dict[str, Any]:
     """Return the result of a fit as plain values."""
-    from committee.jobs.model_description import decided, libraries_of, standings, title_of
+    from committee.combining.rule_registry import title_of
+    from committee.jobs.model_description import libraries_of, plain_board
 
-    n_votes = None if done.model.time_limit is None else QUICK_VOTES
-    notes = list(done.notes)
-    try:
-        found = standings(done.model, None, decided(done.model), done.X, n_votes)
-    except ValueError as error:
-        # The model is valid and saved, so this is not an error.
-        notes.append(f"Members and rule cannot be scored: {error}")
-        rule = title_of(done.model.rule_)
-        found = {"rule": rule, "scoring": done.model._usual_scoring(), "n_scored": 0, "standings": []}
+    record = done.model._record
+    board = {"scoring": done.model._usual_scoring(), "n_scored": 0, "standings": []}
+    if record.leaderboard is not None:
+        board = plain_board(record.leaderboard)
+    problem = [f"Members and rule cannot be scored: {record.problem}"] if record.problem else []
     return {
         "out": out,
         "n_bytes": n_bytes,
@@ -173,12 +167,15 @@ def report(done: Fitted, out: str, n_bytes: int) -> dict[str, Any]:
         "n_columns": done.n_columns,
         "n_dropped": done.n_dropped,
         "types": {each.name: each.kind.value for each in done.guesses},
-        "notes": notes,
+        "notes": [*done.notes, *problem],
         "trust": libraries_of(done.model),
-        "rule": found["rule"],
-        "scoring": found["scoring"],
-        "n_scored": found["n_scored"],
-        "leaderboard": found["standings"],
+        "rule": title_of(done.model.rule_),
+        "scoring": board["scoring"],
+        "n_scored": board["n_scored"],
+        "leaderboard": board["standings"],
+        "skipped": record.skipped,
+        "n_folds": record.n_folds,
+        "date": record.date,
         "seconds": round(done.seconds, 3),
     }
 
@@ -198,18 +195,33 @@ def show_training_table(training: TrainingTable) -> None:
         say(f"  {note}", on_stderr=True)
 
 
-def show_report(found: dict[str, Any]) -> None:
+def show_report(done: Fitted, out: str, n_bytes: int) -> None:
     """Print the result of a fit, on stderr if the model goes to the standard output."""
-    on_stderr = found["out"] == STANDARD
-    if found["trust"]:
-        options_needed = " ".join(f"--trust {library}" for library in found["trust"])
-        say(f"To open this model with other commands, pass {options_needed}.", on_stderr=True)
-    if not found["n_scored"]:
-        say(found["notes"][-1], on_stderr=True)
-    else:
-        show_standings(found | {"standings": found["leaderboard"]}, on_stderr=on_stderr)
-    if 0 < found["n_scored"] < found["n_rows"]:
-        say(f"Scored on {found['n_scored']} of the {found['n_rows']} rows.", on_stderr=on_stderr)
-    place = "the standard output" if on_stderr else found["out"]
-    size, seconds = size_of(found["n_bytes"]), f"{found['seconds']:.1f} s"
-    say(f"Rule: {found['rule']}. {seconds}. The model is in {place} ({size}).", on_stderr=on_stderr)
+    from committee.combining.rule_registry import title_of
+    from committee.jobs.fit_report import sentences
+    from committee.jobs.model_description import libraries_of
+
+    on_stderr, record = out == STANDARD, done.model._record
+    trust = " ".join(f"--trust {library}" for library in libraries_of(done.model))
+    if trust:
+        say(f"To open this model with other commands, pass {trust}.", on_stderr=True)
+    if record.problem:
+        say(f"Members and rule cannot be scored: {record.problem}", on_stderr=True)
+    if record.leaderboard is not None:
+        show_board(record.leaderboard, on_stderr=on_stderr)
+        say("", on_stderr=on_stderr)
+        if record.leaderboard.n_rows < done.n_rows:
+            say(f"Scored on {record.leaderboard.n_rows} of the {done.n_rows} rows.", on_stderr=on_stderr)
+    for sentence in sentences(record, title_of(done.model.rule_)):
+        say(sentence, on_stderr=on_stderr)
+    place = "the standard output" if on_stderr else out
+    say(f"The model is in {place} ({size_of(n_bytes)}).", on_stderr=on_stderr)
+    if not on_stderr:
+        name = shlex.quote(out)
+        say("Next, with TABLE for a file of new rows:")
+        for command in (
+            f"evaluate {name} TABLE",
+            f"predict {name} TABLE --out answers.csv",
+            f"inspect {name}",
+        ):
+            say(f"  committee {command}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -22,12 +22,14 @@ from committee.cli.console import (
     Table,
     check_place,
     say,
+    show_board,
     show_json,
-    show_standings,
     show_table,
-    size_of,
-    some,
 )
+from committee.printing import duration, size_of, some
+
+if TYPE_CHECKING:
+    from committee.assembling.fit_record import FitRecord
 
 
 def predict(
@@ -114,14 +116,13 @@ def leaderboard(
     json: Json = False,
 ) -> None:
     """Score members and rules on their votes for held-out rows."""
-    from committee.jobs.model_description import standings
+    from committee.jobs.model_description import leaderboard_of, plain_board
 
-    fitted = load_fitted(model, trust)
-    found = standings(fitted, scoring, console.words(rule) or None)
+    board = leaderboard_of(load_fitted(model, trust), scoring, console.words(rule) or None)
     if json:
-        show_json(found)
+        show_json(plain_board(board))
     else:
-        show_standings(found)
+        show_board(board)
 
 
 def inspect(model: Model, trust: console.Trust = None, json: Json = False) -> None:
@@ -129,11 +130,12 @@ def inspect(model: Model, trust: console.Trust = None, json: Json = False) -> No
     from committee.jobs.model_description import describe
 
     with opened(model) as path:
-        found = describe(load_fitted(path, trust), path)
+        fitted = load_fitted(path, trust)
+        found = describe(fitted, path)
     if json:
         show_json(found)
     else:
-        show_model(found)
+        show_model(found, getattr(fitted, "_record", None))
 
 
 def verify(model: Model, json: Json = False) -> None:
@@ -185,8 +187,8 @@ def check_places(model: str, table: str) -> None:
         raise typer.BadParameter("Only one of MODEL and TABLE can be the standard input.")
 
 
-def show_model(found: dict[str, Any]) -> None:
-    """Print the description of a model."""
+def show_model(found: dict[str, Any], record: FitRecord | None) -> None:
+    """Print the description of a model, with the scores that are known since its fit."""
     say(f"{found['estimator']}, {size_of(found['n_bytes'])}, format {found['format_version']}")
     if found["target"] is not None:
         say(f"target: {found['target']}")
@@ -207,13 +209,22 @@ def show_model(found: dict[str, Any]) -> None:
         rows = [
             [
                 member["name"],
+                member["title"],
                 member["estimator"],
                 str(member["n_models"]),
                 "" if member["weight"] is None else f"{member['weight']:.3f}",
             ]
             for member in found["members"]
         ]
-        show_table(["member", "estimator", "models", "weight"], rows, right=[2, 3])
+        header = ["member", "title", "estimator", "models", "weight"]
+        if not any(member["title"] for member in found["members"]):
+            header, rows = [header[0], *header[2:]], [[row[0], *row[2:]] for row in rows]
+        show_table(header, rows, right=[len(header) - 2, len(header) - 1])
+    if record is not None:
+        say(f"fitted on {record.date}, in {duration(record.seconds)}, in {record.n_folds} folds")
+        if record.leaderboard is not None:
+            say(f"scores of {record.leaderboard.n_rows} rows that the members were not fitted on:")
+            show_board(record.leaderboard)
     say("written by " + ", ".join(f"{name} {version}" for name, version in found["versions"].items()))
 
 
@@ -221,26 +232,36 @@ def members(json: Json = False) -> None:
     """List the members for `fit --estimators`."""
     from committee.jobs.model_description import member_lines
 
-    show_lines("member", member_lines(), json)
+    lines = member_lines()
+    if json:
+        show_json(lines)
+        return
+    rows = []
+    for each in lines:
+        remarks = [] if len(each.tasks) > 1 else [f"{each.tasks[0]} only"]
+        remarks += [] if each.is_default else ["not part of auto" if each.is_installed else "not installed"]
+        rows.append([each.member, each.title, "; ".join([each.settings, *remarks])])
+    show_table(["member", "title", "settings"], rows)
 
 
 def rules(json: Json = False) -> None:
     """List the rules for `fit --rule`."""
     from committee.combining.rule_registry import rule_lines
 
-    show_lines("rule", rule_lines(), json)
+    show_lines("rule", "when to choose it", rule_lines(), json)
 
 
 def learners(json: Json = False) -> None:
     """List the learners for `compare --learners`."""
-    from committee.evaluating import known_learners
+    from committee.evaluating import known_learners, missing_learners
 
-    show_lines("learner", known_learners(), json)
+    missing = {name: f"{line} (not installed)" for name, line in missing_learners().items()}
+    show_lines("learner", "what it is", known_learners() | missing, json)
 
 
-def show_lines(what: str, lines: dict[str, str], as_json: bool) -> None:
+def show_lines(what: str, title: str, lines: dict[str, str], as_json: bool) -> None:
     """Print names, each with a line that describes it."""
     if as_json:
         show_json([{what: name, "meaning": line} for name, line in lines.items()])
     else:
-        show_table([what, "what it does"], lines.items())
+        show_table([what, title], lines.items())

@@ -19,7 +19,7 @@ from committee.evaluating.majority_vote import (
 from committee.evaluating.resampling.bias_and_variance import BiasVariance, bias_variance
 from committee.evaluating.resampling.bootstrap_errors import BootstrapError, bootstrap_error
 from committee.evaluating.resampling.confidence_intervals import Interval, bootstrap_variance
-from committee.evaluating.study.named_learners import known_learners
+from committee.evaluating.study.named_learners import known_learners, missing_learners
 from committee.evaluating.study.study import Study
 from committee.evaluating.vote_scores import score, score_interval
 
@@ -44,6 +44,7 @@ __all__ = [
     "majority_vote_accuracy",
     "majority_vote_forecast",
     "margins",
+    "missing_learners",
     "oracle_accuracy",
     "right_votes",
     "score",

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import copy
+import importlib.util
 import os
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from committee.assembling.leaderboard import name_of
+from committee.assembling.leaderboard import Leaderboard, name_of
 from committee.automatic.portfolio import CANDIDATES, NAMED_ONLY, Size, library_of
-from committee.automatic.rule_choice import sampled
-from committee.combining.rule_registry import TRAINED, as_rule
+from committee.combining.rule_registry import as_rule, title_of
 from committee.files import BadTable
 from committee.saving import Summary, verify
 from committee.table import Column, Kind
-from committee.table.input_types import TableLike
 
 MOST_CLASSES = 50
 
@@ -43,12 +41,16 @@ def describe(model: Any, path: str | os.PathLike[str]) -> dict[str, object]:
         found["rule"] = None if model.rule_ is None else title_of(model.rule_)
         found["rule_parameters"] = {} if model.rule_ is None else plain_parameters(model.rule_)
     if hasattr(model, "named_estimators_"):
-        weights = getattr(model, "weights_", None)
-        weights = None if weights is None or getattr(weights, "ndim", 0) != 1 else weights.tolist()
+        known = model._known_of_members()
         found["members"] = [
-            {"name": name, **describe_member(member), "weight": None if weights is None else weights[place]}
-            for place, (name, member) in enumerate(model.named_estimators_.items())
+            {"name": name, **describe_member(member), **known[name]}
+            for name, member in model.named_estimators_.items()
         ]
+    record = getattr(model, "_record", None)
+    if record is not None:
+        board = record.leaderboard
+        found["fit"] = {each: getattr(record, each) for each in ("date", "seconds", "n_folds", "skipped")}
+        found["leaderboard"] = None if board is None else plain_board(board)
     found["parameters"] = plain_parameters(model)
     return found
 
@@ -91,14 +93,8 @@ def one_line(value: object) -> str:
     return " ".join(repr(value).split())
 
 
-def standings(
-    model: Any,
-    scoring: str | None,
-    rules: Sequence[object] | None,
-    X: TableLike | None = None,
-    n_votes: int | None = None,
-) -> dict[str, object]:
-    """Return the leaderboard of a committee as plain values.
+def leaderboard_of(model: Any, scoring: str | None, rules: Sequence[object] | None) -> Leaderboard:
+    """Return the leaderboard of a model from a file.
 
     Parameters
     ----------
@@ -106,50 +102,28 @@ def standings(
     scoring : str or None
         The name of a metric. None is the metric of the committee.
     rules : list of rules, or None
-        The rules to score. None is all rules that can decide.
-    X : table, default=None
-        The training table, for rules that look at the rows.
-    n_votes : int, default=None
-        The approximate number of votes for the scores, to save time. None is all.
+        The rules to score. None is all rules that do not need the training table.
 
     Returns
     -------
-    dict
-        The scores have scikit-learn's sign, and the best is first.
+    Leaderboard
     """
     if not hasattr(model, "leaderboard"):
         raise BadTable(f"{type(model).__name__} is not a committee: it has no members to compare.")
     for rule in rules or ():
-        if X is None and as_rule(rule)._looks_at_X():
+        if as_rule(rule)._looks_at_X():
             raise BadTable(
                 f"The rule {name_of(rule)!r} looks at the rows, which a model file does not contain. "
                 "Omit it, or pass it to a fit, which scores it."
             )
-    scored = model if n_votes is None else with_fewer_votes(model, n_votes)
-    # The rows are encoded only if a rule looks at them.
-    looks = rules is None or any(as_rule(rule)._looks_at_X() for rule in rules)
-    board = scored.leaderboard(rules, X=X if looks else None, scoring=scoring)
-    named = {name_of(rule): title_of(rule) for rule in [*decided(model), *(rules or ())]}
-    return {
-        "scoring": board.scoring,
-        "rule": title_of(model.rule_),
-        "n_scored": len(scored.honest_rows_),
-        "standings": [
-            {
-                "kind": each.kind,
-                "name": named.get(each.name, each.name),
-                "score": each.score,
-            }
-            for each in board
-        ],
-    }
+    board: Leaderboard = model.leaderboard(rules, scoring=scoring)
+    return board
 
 
-def with_fewer_votes(model: Any, n_votes: int) -> Any:
-    """Return a committee with honest votes on fewer rows, but some of each class, for quick scores."""
-    smaller = copy.copy(model)
-    smaller._honest = sampled(model._known_votes(), n_votes)
-    return smaller
+def plain_board(board: Leaderboard) -> dict[str, object]:
+    """Return a leaderboard as plain values. The scores have scikit-learn's sign."""
+    standings = [asdict(each) | {"is_significant": each.is_significant} for each in board]
+    return {"scoring": board.scoring, "n_scored": board.n_rows, "standings": standings}
 
 
 def libraries_of(model: Any) -> list[str]:
@@ -158,41 +132,48 @@ def libraries_of(model: Any) -> list[str]:
     return sorted(library for library in found if library is not None)
 
 
-def decided(model: Any) -> list[object]:
-    """Return the rule that decides in a committee, in a list for `standings`."""
-    return [] if model.rule_ is None else [model.rule_]
+@dataclass(frozen=True)
+class MemberLine:
+    """A member that can be named, for a list.
+
+    Parameters
+    ----------
+    member : str
+        The identifier.
+    title : str
+        The readable name.
+    tasks : tuple of str
+    settings : str
+        The estimator with the parameters that are not the defaults.
+    is_default : bool
+        Whether `auto` contains the member.
+    is_installed : bool
+        Whether its library is installed.
+    """
+
+    member: str
+    title: str
+    tasks: tuple[str, ...]
+    settings: str
+    is_default: bool = True
+    is_installed: bool = True
 
 
-def title_of(rule: Any) -> str:
-    """Return the name of a rule, or the name of its class.
+def member_lines() -> list[MemberLine]:
+    """Return the members that can be named, with their settings.
 
     Examples
     --------
-    >>> from committee.rules import AccuracyWeightedRule, CAWPERule
-    >>> title_of(CAWPERule(alpha=3)), title_of(AccuracyWeightedRule(of="labels"))
-    ('cawpe', 'weighted_majority')
+    >>> next(line for line in member_lines() if line.member == "c45").settings
+    'C45Classifier()'
     """
-    if rule is None or isinstance(rule, str):
-        return str(rule)
-    for name, (cls, parameters) in TRAINED.items():
-        if cls == type(rule).__name__ and parameters.items() <= rule.get_params().items():
-            return name
-    return str(getattr(rule, "rule", type(rule).__name__))
-
-
-def member_lines() -> dict[str, str]:
-    """Return the names of members, with the estimator that votes for each.
-
-    Examples
-    --------
-    >>> member_lines()["c45"]
-    'C45Classifier(), classification only'
-    """
-    found = {}
-    for candidate in CANDIDATES.values():
-        made = candidate.make(Size(candidate.tasks[0], 1000, 10, 2))
-        only = "" if len(candidate.tasks) > 1 else f", {candidate.tasks[0]} only"
-        found[candidate.name] = one_line(made.steps[-1][1] if hasattr(made, "steps") else made) + only
-    return found | {
-        name: f"Gradient boosting of {name}, if it is installed; not part of auto" for name in NAMED_ONLY
-    }
+    found = []
+    for each in CANDIDATES.values():
+        made = each.make(Size(each.tasks[0], 1000, 10, 2))
+        settings = one_line(made.steps[-1][1] if hasattr(made, "steps") else made)
+        found.append(MemberLine(each.name, each.title, each.tasks, settings))
+    for each in NAMED_ONLY.values():
+        is_installed = importlib.util.find_spec(each.name) is not None
+        settings = f"the defaults of {each.name}"
+        found.append(MemberLine(each.name, each.title, each.tasks, settings, False, is_installed))
+    return found

@@ -84,10 +84,12 @@ class Bank:
     >>> bank = Bank(X[::2], y[::2], cv=3, X_test=X[1::2])
     >>> bank.collect([("bayes", GaussianNB()), ("near", KNeighborsClassifier())])
     >>> bank.leaderboard(["mean", "cawpe"])
-    member  bayes  0.9467 accuracy
-    rule    mean   0.9333 accuracy
-    rule    cawpe  0.9333 accuracy
-    member  near   0.9200 accuracy
+                                    accuracy     95 % interval
+    bayes                             0.9467  0.8955 to 0.9979
+    rule mean                         0.9333  0.8765 to 0.9902
+    rule cawpe                        0.9333  0.8765 to 0.9902
+    near                              0.9200  0.8582 to 0.9818
+    most frequent class (baseline)    0.3333  0.2259 to 0.4407
     >>> (bank.combine("cawpe").argmax(axis=1) == y[1::2]).mean().round(2)
     np.float64(0.96)
     """

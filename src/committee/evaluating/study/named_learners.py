@@ -138,6 +138,11 @@ def known_learners() -> dict[str, str]:
     return {name: meaning for name, (meaning, make) in LEARNERS.items() if is_available(name, make)}
 
 
+def missing_learners() -> dict[str, str]:
+    """Return the names of the learners whose libraries are not installed, with a description of each."""
+    return {name: meaning for name, (meaning, make) in LEARNERS.items() if not is_available(name, make)}
+
+
 def is_available(name: str, make: Make) -> bool:
     """Return whether a learner can be made."""
     if name in LIBRARIES:

@@ -42,12 +42,18 @@ class MemberState:
         The columns of the member; None for all.
     calibration : dict or None
         The calibration of its scores to probabilities.
+    title : str, default=""
+        A readable name.
+    fit_seconds : float or None, default=None
+        The total time of the fits.
     """
 
     name: str
     models: list[object]
     columns: list[int] | None
     calibration: Mapping[str, object] | None = None
+    title: str = ""
+    fit_seconds: float | None = None
 
     @classmethod
     def take(cls, fields: Fields, n_columns: int) -> MemberState:
@@ -57,9 +63,12 @@ class MemberState:
         are_known = columns is None or are_columns(columns, n_columns)
         fields.require(are_known, "its columns are not in the table")
         calibration = fields.optional_fields("calibration")
+        # Older files have neither titles nor times.
+        title = fields.take("title", str) if "title" in fields else ""
+        seconds = fields.optional("fit_seconds", float) if "fit_seconds" in fields else None
         fields.finish()
         fields.require(models, "it has no models")
-        return cls(name, models, columns, None if calibration is None else calibration.values)
+        return cls(name, models, columns, None if calibration is None else calibration.values, title, seconds)
 
     def prepared(self, schema: Schema, task: Task, models: Models) -> PreparedMember:
         """Return the predictors of the member."""

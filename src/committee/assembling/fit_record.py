@@ -1,0 +1,79 @@
+"""The record of a fit: the leaderboard, the time, the folds, the date, and the members that were skipped.
+
+It is made once, at the end of a fit, and stored in the file of the model. So a model can show its honest
+scores without honest votes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Self
+
+from committee.assembling.leaderboard import Leaderboard
+from committee.saving import Fields
+
+
+@dataclass(frozen=True)
+class SkippedMember:
+    """A member that does not take part in a committee, although it was tried.
+
+    Parameters
+    ----------
+    name : str
+    title : str
+        The readable name.
+    reason : str
+    """
+
+    name: str
+    title: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class FitRecord:
+    """What happened in a fit.
+
+    Parameters
+    ----------
+    date : str
+        The end of the fit, as in `2026-11-19T15:30:00+00:00`.
+    seconds : float
+        The time of the fit.
+    n_folds : int
+        The number of folds of each repeat.
+    skipped : tuple of SkippedMember
+    leaderboard : Leaderboard or None
+        None if the rule has changed since, or nothing can be scored.
+    problem : str, default=""
+        Why nothing can be scored.
+    """
+
+    date: str
+    seconds: float
+    n_folds: int
+    skipped: tuple[SkippedMember, ...]
+    leaderboard: Leaderboard | None = field(repr=False)
+    problem: str = ""
+
+    def fields(self) -> dict[str, object]:
+        """Return the values for `take`."""
+        board = None if self.leaderboard is None else self.leaderboard.fields()
+        own = {name: getattr(self, name) for name in ("date", "seconds", "n_folds", "problem")}
+        return own | {"skipped": [asdict(each) for each in self.skipped], "leaderboard": board}
+
+    @classmethod
+    def take(cls, given: Fields) -> Self:
+        """Read a record from the values of a file."""
+        date, seconds = given.take("date", str), given.take("seconds", float)
+        n_folds, problem = given.integer("n_folds", 0, 2**31 - 1), given.take("problem", str)
+        skipped = []
+        for written in given.take("skipped", list):
+            given.require(isinstance(written, dict), "a skipped member is not a dict")
+            each = Fields(written, "skipped")
+            skipped.append(SkippedMember(*(each.take(name, str) for name in ("name", "title", "reason"))))
+            each.finish()
+        board = given.optional_fields("leaderboard")
+        given.finish()
+        taken = None if board is None else Leaderboard.take(board)
+        return cls(date, seconds, n_folds, tuple(skipped), taken, problem)
