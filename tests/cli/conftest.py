@@ -57,7 +57,7 @@ def folder(tmp_path, monkeypatch):
 def model(folder):
     table = flowers()
     members = [("tree", DecisionTreeClassifier(max_depth=3)), ("stump", DecisionTreeClassifier(max_depth=1))]
-    voting = VotingClassifier(members, cv=5, random_state=0)
+    voting = VotingClassifier(members, cv=5, keep="all", random_state=0)
     voting.fit(table.select(["size", "colour"]), table["kind"].to_numpy())
     voting._origin = Origin("kind", ("row",))
     voting.save(folder / "flowers.committee")

@@ -10,7 +10,7 @@ import committee as package
 from committee.automatic.portfolio import ORDERS
 from committee.cli.main import run
 
-FAST = ("--estimators", "linear,c45", "--folds", "2", "--quiet")
+FAST = ("--estimators", "linear,c45", "--folds", "2", "--keep", "all", "--quiet")
 
 
 def test_fit_saves_a_committee_with_the_name_of_its_target(committee, folder):
@@ -85,7 +85,7 @@ def test_a_model_that_cannot_be_scored_is_saved_with_a_note(committee, monkeypat
     def refuse(*arguments, **given):
         raise ValueError("There are no two rows of a class.")
 
-    monkeypatch.setattr("committee.assembling.fitted_committee.leaderboard_of", refuse)
+    monkeypatch.setattr("committee.automatic.automatic_committee.leaderboard_of", refuse)
     fit = ("fit", "flowers.csv", "--target", "kind", *FAST[:-1])
     ended = committee(*fit)
     assert ended.code == 0 and "The model is in model.committee" in ended.out
@@ -105,7 +105,7 @@ def test_a_metric_that_only_committee_has_is_accepted(committee):
 def test_the_same_seed_gives_the_same_model_as_python(committee, folder):
     committee("fit", "flowers.csv", "--target", "kind", *FAST, "--seed", "3")
     with pytest.warns(UserWarning, match="'row' is left out"):
-        model = package.fit("flowers.csv", "kind", estimators=["linear", "c45"], cv=2, random_state=3)
+        model = package.fit("flowers.csv", "kind", estimators=["linear", "c45"], cv=2, random_state=3, keep="all")
     model.save("python.committee")
     first, second = (
         committee("predict", name, "flowers.csv", "--proba").out

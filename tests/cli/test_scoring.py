@@ -10,7 +10,7 @@ from committee.metrics import METRICS
 # With two classes, scikit-learn warns that top-k accuracy for k=2 is always 1.
 pytestmark = pytest.mark.filterwarnings("ignore:'k' .2. greater than or equal")
 TASKS = ("classification", "regression")
-FAST = ("--estimators", "linear", "--rule", "mean", "--folds", "2", "--quiet", "--json")
+FAST = ("--estimators", "linear", "--rule", "mean", "--folds", "2", "--keep", "all", "--quiet", "--json")
 
 
 def names_of(task):

@@ -228,7 +228,7 @@ class Leaderboard(Sequence[Standing]):
         return replace(self, standings=known)
 
     def after(self, before: Leaderboard | None) -> Leaderboard:
-        """Add the members of an earlier leaderboard of the same metric and rows that this one lacks."""
+        """Add the members of an earlier leaderboard of the same metric and rows that are not in this one."""
         if before is None or (before.scoring, before.n_rows) != (self.scoring, self.n_rows):
             return self
         names = {each.name for each in self.members}

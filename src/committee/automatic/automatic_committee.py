@@ -387,18 +387,20 @@ class AutomaticCommittee(Reducing):
         """Score the committee and all members, also those that it has dropped, and record the fit."""
         board: Leaderboard | None = None
         problem = ""
-        if honest is not None:
+        if honest is not None and self._honest is not None:
+            honest = replace(honest, X=self._honest.X)
             scored = sampled(honest, votes_in(math.inf) if clock.limit is None else QUICK_VOTES)
             names = [each.name for each in everyone]
             places = [names.index(each.name) for each in self._fitted_members]
-            known = {
-                each.name: each.known() | {"n_models": 0} for each in everyone
-            } | self._known_of_members()
+            known = self._known_of_members()
+            has_weights = all(each["weight"] is not None for each in known.values())
+            dropped = {"weight": 0.0 if has_weights else None, "n_models": 0}
+            known = {each.name: each.known() | dropped for each in everyone} | known
 
             def score() -> Leaderboard:
-                scoring, own = self._usual_scoring(), self.rule_
-                seed = self.random_state
-                return leaderboard_of(scored, names, [], scoring, seed, own, places).described(known)
+                scoring, seed = self._usual_scoring(), self.random_state
+                board = leaderboard_of(scored, names, [], scoring, seed, self.rule_, places)
+                return board.described(known)
 
             try:
                 board = clock.finish(score, lambda: None, " while the leaderboard was made")

@@ -110,6 +110,11 @@ def with_committee_options(command: Command) -> Command:
             committee_option("time_limit", str, more="With a unit: 90s, 10m, 1h30m."),
             committee_option("memory_limit", str, more="Here the table counts too. With a unit: 500MB, 4GB."),
             committee_option("preset", Literal[tuple(PRESETS)]),
+            committee_option(
+                "keep",
+                Literal["decision", "all"],
+                more="With all, other rules can be tried later, and files are larger.",
+            ),
             committee_option("tune_threshold", bool, "--tune-threshold"),
             committee_option(
                 "estimators",
