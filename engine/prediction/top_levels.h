@@ -22,15 +22,19 @@ struct TopLevels {
     // Rows are processed this many at a time.
     static constexpr std::size_t n_rows = 4 * 16 / sizeof(Code);
 
-    // One node of the top levels: a code above the threshold crosses out these exits of a part. The shift is 1 if
-    // missing goes right; see next_number_node.
+    // A code above the threshold crosses out these exits of a part. Before, the shift is subtracted from both: a code
+    // below the shift wraps around to a high code. For numbers, the shift is 1 if missing goes right; see
+    // next_number_node. A categorical node asks a question for each interval [low, high] of codes that go right: the
+    // shift is high + 1 and the threshold low - 1.
     struct Question {
         Lanes threshold, shift, crossed_out;
         std::size_t column;
     };
 
-    std::vector<Question> questions;  // those of part p: part_begins[p] .. part_begins[p + 1]
+    // The questions of part p: part_begins[p] .. part_begins[p + 1]. Those from category_begins[p] are of categories.
+    std::vector<Question> questions;
     std::array<std::size_t, n_parts + 1> part_begins{};
+    std::array<std::size_t, n_parts> category_begins{};
     std::array<std::uint32_t, most_exits> exits{};  // nodes of the tree, from left to right
     std::size_t n_exits = 0;
     bool is_whole = false;  // every exit is a leaf
@@ -39,7 +43,7 @@ struct TopLevels {
     bool is_worth_evaluating() const { return is_whole || n_exits > most_exits / 4; }
 };
 
-// Categorical nodes become exits.
+// Categorical nodes with many intervals of codes become exits.
 template <class Code>
 TopLevels<Code> make_top_levels(const Tree& tree);
 

@@ -1,3 +1,5 @@
+#include <limits>
+
 #include "check.h"
 #include "prediction/top_levels.h"
 #include "small_tables.h"
@@ -57,6 +59,43 @@ void all_exits_of_a_small_tree_are_leaves() {
     }
 }
 
+// A categorical node sends the codes of its set left; a list and a bit set are two forms of the same set.
+template <class Code>
+void categories_go_the_way_of_their_node() {
+    constexpr std::uint32_t highest = std::numeric_limits<Code>::max();
+    const std::vector<std::vector<std::uint32_t>> sets = {
+        {1, 0, 1, 0b10110},                                // 1, 2 and 4 go left
+        {1, 0, 1, 0b11},                                   // the code 0 of a set means nothing
+        {1, lists_codes, 3, 5, 77, highest},               // as a list
+        {1, 1, 2, 0xffffffff, 1},                          // 32 to 64
+        {1, lists_codes, 0},                               // none
+        {1, 0, 8, ~0U, ~0U, ~0U, ~0U, ~0U, ~0U, ~0U, ~0U}  // 0 to 255
+    };
+    std::vector<Code> codes(512);
+    for (std::size_t i = 0; i < codes.size(); ++i) codes[i] = static_cast<Code>(i < 500 ? i : highest - (i - 500));
+    for (const auto& set : sets) {
+        for (const bool missing_right : {false, true}) {
+            const Tree tree{{category_word(0, missing_right, 0), leaf_word(0), leaf_word(1)}, set, {1, 2}, {}, {}};
+            const auto levels = make_top_levels<Code>(tree);
+            std::vector<std::uint8_t> exits(codes.size());
+            check(levels.is_whole && levels.n_exits == 2);
+            for (const bool has_missing : {false, true}) {
+                find_exits(levels, codes.data(), codes.size(), codes.size(), has_missing, exits.data());
+                for (std::size_t i = 0; i < codes.size(); ++i) {
+                    check(levels.exits[exits[i]] == next_category_node(tree.nodes[0], codes[i], tree.sets.data()));
+                }
+            }
+        }
+    }
+}
+
+void a_node_with_many_intervals_is_an_exit() {
+    std::vector<std::uint32_t> set = {1, 0, 2, 0x55555555, 0x55555555};
+    const Tree tree{{category_word(0, false, 0), leaf_word(0), leaf_word(1)}, set, {1, 2}, {}, {}};
+    const auto levels = make_top_levels<std::uint8_t>(tree);
+    check(!levels.is_whole && levels.n_exits == 1 && levels.questions.empty());
+}
+
 void a_leaf_has_one_exit() {
     const auto levels = make_top_levels<std::uint16_t>({{leaf_word(0)}, {}, {1}, {}, {}});
     check(levels.is_whole && levels.n_exits == 1 && levels.questions.empty());
@@ -75,6 +114,9 @@ void the_highest_codes_and_thresholds_are_compared_as_numbers() {
 int main() {
     exits_are_ancestors_of_the_leaves<std::uint8_t>(255);
     exits_are_ancestors_of_the_leaves<std::uint16_t>(65535);
+    categories_go_the_way_of_their_node<std::uint8_t>();
+    categories_go_the_way_of_their_node<std::uint16_t>();
+    a_node_with_many_intervals_is_an_exit();
     all_exits_of_a_small_tree_are_leaves();
     a_leaf_has_one_exit();
     the_highest_codes_and_thresholds_are_compared_as_numbers();
