@@ -105,7 +105,9 @@ def test_a_metric_that_only_committee_has_is_accepted(committee):
 def test_the_same_seed_gives_the_same_model_as_python(committee, folder):
     committee("fit", "flowers.csv", "--target", "kind", *FAST, "--seed", "3")
     with pytest.warns(UserWarning, match="'row' is left out"):
-        model = package.fit("flowers.csv", "kind", estimators=["linear", "c45"], cv=2, random_state=3, keep="all")
+        model = package.fit(
+            "flowers.csv", "kind", estimators=["linear", "c45"], cv=2, random_state=3, keep="all"
+        )
     model.save("python.committee")
     first, second = (
         committee("predict", name, "flowers.csv", "--proba").out
