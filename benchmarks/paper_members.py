@@ -15,7 +15,7 @@ from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVC
 
 from committee import C45Classifier
-from committee.combining.selection.feature_space import Nearest
+from committee.table.nearest_rows import Nearest
 from weka_logistic import RIDGE, WekaLogistic
 from weka_perceptron import WekaPerceptron
 

@@ -5,7 +5,7 @@ import pytest
 from sklearn.svm import LinearSVC
 
 from committee import VotingClassifier
-from committee.assembling.calibration import METHODS
+from committee.saving.predictors.score_votes import METHODS
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(90, 2))

@@ -201,7 +201,7 @@ def test_an_encoded_member_votes_as_its_pipeline_does(n_rows, n_classes, last):
     model = encoded(clone(last)).fit(X, y)
     task, _ = Classification.of(y)
     votes = votes_of(*voting_model(model, open_source(X[:n_rows])), task)
-    np.testing.assert_array_equal(votes, model.predict_proba(X[:n_rows]))
+    np.testing.assert_allclose(votes, model.predict_proba(X[:n_rows]), rtol=0, atol=1e-9)
 
 
 def test_an_encoded_regressor_votes_as_its_pipeline_does():
@@ -209,4 +209,4 @@ def test_an_encoded_regressor_votes_as_its_pipeline_does():
     for last in (RidgeCV(), LinearRegression(fit_intercept=False), KNeighborsRegressor()):
         model = encoded(last).fit(X, y)
         votes = votes_of(*voting_model(model, open_source(X[:1])), Regression())
-        np.testing.assert_array_equal(votes[:, 0], model.predict(X[:1]))
+        np.testing.assert_allclose(votes[:, 0], model.predict(X[:1]), rtol=1e-9)

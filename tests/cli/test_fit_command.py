@@ -311,3 +311,12 @@ def test_the_demonstration_writes_its_model_to_the_standard_output(folder, two_m
 def test_a_device_is_refused_before_the_fit(committee, folder):
     (folder / "pipe").symlink_to("/dev/null")
     committee("fit", "flowers.csv", "--target", "kind", "--quiet", "--out", "pipe").complains(5, "a device")
+
+
+def test_fit_names_the_members_that_need_another_library(committee, monkeypatch):
+    fit = ("fit", "flowers.csv", "--target", "kind", *FAST)
+    assert committee(*fit, "--json").json["without_predictor"] == []
+    names = property(lambda self: ["lightgbm"])
+    monkeypatch.setattr(package.CommitteeClassifier, "members_without_predictor_", names)
+    printed = committee(*fit[:-1]).err
+    assert "committee.predictor cannot answer for lightgbm; committee.load can.\n" in printed

@@ -39,8 +39,8 @@ SPECIAL = {
     "statistics": make(GradientBoostingClassifier, n_estimators=2, max_native_categories=2),
     "warm_adaboost": make(AdaBoostClassifier, warm_start=True, store_weights=True),
 }
-# Models whose rules need the rows. Their predictions need scikit-learn, so they have no predictor.
-NEED_ROWS = ("dynamic_selection", "DynamicSelection", "RegionSelection", "MixtureOfExperts")
+# Models without a predictor.
+WITHOUT_PREDICTOR = "MixtureOfExperts"
 # The last step of these models is computed by numpy or scikit-learn, which can round differently on another
 # machine.
 ROUNDED = {name_of(each) for each in COMMITTEES + EXPERTS}

@@ -16,13 +16,11 @@ from scipy.special import expit, logit, softmax
 from sklearn.isotonic import IsotonicRegression
 
 from committee.combining.fixed_rules import one_hot
-from committee.saving import Fields
+from committee.saving.predictors.score_votes import Calibration
 from committee.task import scaled
 from committee.votes.folds import N_FOLDS, numbered_folds
 from committee.votes.honest_votes import HonestVotes
-from committee.votes.vote_arrays import rescaled
 
-METHODS = ("isotonic", "sigmoid", "temperature")
 # The method for the default members of a committee.
 CALIBRATION = "sigmoid"
 # The training rows of a calibration are divided into at most this many parts, and each part gets a curve that
@@ -34,67 +32,20 @@ LOWEST, HIGHEST = -7.0, 7.0
 MOST_STEPS, MOST_HALVINGS = 100, 30
 
 
-@dataclass(frozen=True, eq=False)
-class Calibration:
-    """A fitted map from the scores of a member to votes.
+def calibration_of(method: str, scores: np.ndarray, y: np.ndarray, weights: np.ndarray | None) -> Calibration:
+    """Fit a calibration on honest scores.
 
-    Parameters
-    ----------
-    method : {"isotonic", "sigmoid", "temperature"}
-    curves : list of ndarray of shape (2, n_knots)
-        One curve for each class. "isotonic": the knots of the rising curve, scores and probabilities.
-        "sigmoid": one column, slope and intercept. "temperature": a single curve for all classes, the
-        temperature and 0.
+    Examples
+    --------
+    >>> scores = np.array([[2.0, -2.0], [1.0, -1.0], [-1.0, 1.0], [-2.0, 2.0]])
+    >>> calibration_of("isotonic", scores, np.array([0, 0, 1, 1]), None).votes(scores[:1])
+    array([[1., 0.]])
     """
-
-    method: str
-    curves: list[np.ndarray]
-
-    @classmethod
-    def of(cls, method: str, scores: np.ndarray, y: np.ndarray, weights: np.ndarray | None) -> Calibration:
-        """Fit a calibration on honest scores.
-
-        Examples
-        --------
-        >>> scores = np.array([[2.0, -2.0], [1.0, -1.0], [-1.0, 1.0], [-2.0, 2.0]])
-        >>> Calibration.of("isotonic", scores, np.array([0, 0, 1, 1]), None).votes(scores[:1])
-        array([[1., 0.]])
-        """
-        scores = scores.astype(np.float64)
-        if method == "temperature":
-            return cls(method, [np.array([[best_temperature(scores, y, weights)], [0.0]])])
-        classes = range(scores.shape[1])
-        return cls(method, [curve_of(method, scores[:, code], y == code, weights) for code in classes])
-
-    def votes(self, scores: np.ndarray) -> np.ndarray:
-        """Return votes for the classes, which sum to one. A class unknown to the model gets no votes.
-
-        Examples
-        --------
-        >>> Calibration("sigmoid", [np.zeros((2, 1))] * 3).votes(np.array([[1.0, -1.0, -np.inf]]))
-        array([[0.5, 0.5, 0. ]])
-        """
-        if self.method == "temperature":
-            return np.asarray(softmax(scores / self.curves[0][0, 0], axis=1))
-        is_known = scores > -np.inf
-        scores = np.where(is_known, scores, 0.0)
-        if self.method == "isotonic":
-            each = [np.interp(scores[:, code], *curve) for code, curve in enumerate(self.curves)]
-        else:
-            each = [expit(curve[0] * scores[:, code] + curve[1]) for code, curve in enumerate(self.curves)]
-        support = np.column_stack(each) * is_known
-        return rescaled(np.where(support.any(axis=1, keepdims=True), support, is_known))
-
-    @classmethod
-    def take(cls, fields: Fields, n_classes: int) -> Calibration:
-        """Take a calibration from a saved file."""
-        method, curves = fields.take("method", str), fields.take("curves", list)
-        fields.finish()
-        fields.require(method in METHODS, f"there is no calibration {method!r}")
-        n_curves = 1 if method == "temperature" else n_classes
-        are_curves = len(curves) == n_curves and all(is_curve(method, curve) for curve in curves)
-        fields.require(are_curves, "a calibration does not have one curve for each class")
-        return cls(method, curves)
+    scores = scores.astype(np.float64)
+    if method == "temperature":
+        return Calibration(method, [np.array([[best_temperature(scores, y, weights)], [0.0]])])
+    classes = range(scores.shape[1])
+    return Calibration(method, [curve_of(method, scores[:, code], y == code, weights) for code in classes])
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,8 +106,8 @@ class Curves:
         by_part = []
         for part in range(parts.max() + 1) if parts.any() else ():
             others = parts != part
-            by_part.append(Calibration.of(method, scores[others], y[others], weights[others]))
-        return cls(Calibration.of(method, scores, y, weights), honest.rows, parts, by_part)
+            by_part.append(calibration_of(method, scores[others], y[others], weights[others]))
+        return cls(calibration_of(method, scores, y, weights), honest.rows, parts, by_part)
 
     def honest_votes(self, scores: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """Return votes on some of the rows, each by the calibration that was fitted on other parts."""
@@ -189,18 +140,6 @@ def parts_of(held_out: Iterable[np.ndarray], honest: HonestVotes) -> np.ndarray:
     for number, (_, fold) in enumerate(numbered_folds(N_FOLDS, y, groups, weights, is_class_task=True)):
         parts[fold] = number
     return parts
-
-
-def is_curve(method: str, curve: object) -> bool:
-    """Return whether a value from a file is a valid calibration curve."""
-    if not isinstance(curve, np.ndarray) or curve.dtype != np.float64 or curve.ndim != 2:
-        return False
-    if len(curve) != 2 or curve.shape[1] == 0 or not np.isfinite(curve).all():
-        return False
-    if method == "isotonic":
-        are_shares = curve[1].min() >= 0 and curve[1].max() <= 1
-        return bool((np.diff(curve[0]) >= 0).all() and are_shares)
-    return curve.shape[1] == 1 and (method == "sigmoid" or curve[0, 0] > 0)
 
 
 def curve_of(method: str, scores: np.ndarray, is_class: np.ndarray, weights: np.ndarray | None) -> np.ndarray:

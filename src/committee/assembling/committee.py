@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from committee import running
-from committee.assembling.calibration import CALIBRATION, METHODS, Calibration, Curves
+from committee.assembling.calibration import CALIBRATION, Curves
 from committee.assembling.fitted_committee import Assembled
 from committee.assembling.member_fits import MemberFit, Plan, fit_members, n_fits, take_prefit
 from committee.assembling.named_members import Member, members_of
@@ -42,6 +42,7 @@ from committee.parameters import (
     one_of,
     parameter,
 )
+from committee.saving.predictors.score_votes import METHODS, Calibration
 from committee.table.input_types import RandomState
 from committee.task import Classification
 from committee.votes.folds import N_FOLDS, Fold, can_vote_out_of_bag, split_fingerprint

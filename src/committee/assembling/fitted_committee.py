@@ -14,7 +14,6 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from committee.assembling.calibration import Calibration
 from committee.assembling.fit_record import FitRecord
 from committee.assembling.leaderboard import Leaderboard, leaderboard_of
 from committee.assembling.member_fits import MemberFit
@@ -22,7 +21,7 @@ from committee.assembling.named_members import FittedMember
 from committee.combining.rule import Rule, check_rule, differ
 from committee.combining.rule_registry import as_rule
 from committee.learners.fit_session import CallbackSupportMixin, TaskCalls, task_calls, with_callbacks
-from committee.learners.voter import Tabular
+from committee.learners.voter import FittedModels, Tabular
 from committee.members.member_view import look_at_rows
 from committee.members.seeds import generator_of, seeded
 from committee.members.table_encoder import TableEncoder, fitted_rule
@@ -31,6 +30,7 @@ from committee.parameters import check_parameters
 from committee.saving import Fields
 from committee.saving.model_file import fingerprint
 from committee.saving.predictors.deciders import decided_by_fold, folds_of_rule
+from committee.saving.predictors.score_votes import Calibration
 from committee.saving.states.committee_states import CommitteeState, MemberState, votes_like
 from committee.saving.states.state import KeptRule
 from committee.table.input_types import ArrayLike, RandomState, TableLike
@@ -342,6 +342,16 @@ class Assembled(CallbackSupportMixin, TransformerMixin, Tabular):
     def named_estimators_(self) -> dict[str, BaseEstimator | list[BaseEstimator]]:
         """The fitted members by name."""
         return dict(zip([member.name for member in self._fitted_members], self.estimators_, strict=True))
+
+    @property
+    def members_without_predictor_(self) -> list[str]:
+        """The names of the members that need the library that fitted them.
+
+        With such a member, `predictor` and `committee.predictor` raise. `committee.load` works.
+        """
+        check_is_fitted(self)
+        models = FittedModels()
+        return [member.name for member in self._fitted_members if not member.has_predictor(models)]
 
     @property
     def weights_(self) -> np.ndarray:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,18 +18,18 @@ from sklearn.dummy import DummyClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
-from committee.assembling.calibration import Calibration
 from committee.learners import C45Classifier, DecisionTreeRegressor
+from committee.learners.voter import FittedModels
 from committee.members.member_tasks import naming
-from committee.members.member_view import voting_model
+from committee.members.member_view import MemberVoter
 from committee.members.member_votes import Task, votes_of
 from committee.members.seeds import seeded
 from committee.members.table_encoder import new_encoder
 from committee.parameters import is_integer
 from committee.saving.predictors.deciders import folded
+from committee.saving.predictors.score_votes import Calibration, folded_scores
 from committee.table import Schema
 from committee.table.source import Source
-from committee.votes.vote_arrays import folded_scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +79,14 @@ class FittedMember:
     title: str = ""
     fit_seconds: float | None = None
 
+    @cached_property
+    def _voters(self) -> list[MemberVoter]:
+        # Made once, because a search for neighbours takes time to prepare.
+        return [MemberVoter.of(model) for model in self.models]
+
+    def __getstate__(self) -> dict[str, object]:
+        return {name: value for name, value in vars(self).items() if name != "_voters"}
+
     @property
     def learner(self) -> BaseEstimator:
         """A model of the member's own kind, not the constant for a fold of one class."""
@@ -86,6 +95,15 @@ class FittedMember:
     def known(self) -> dict[str, Any]:
         """Return what leaderboards show about the member besides its score and its weight."""
         return {"title": self.title, "n_models": len(self.models), "fit_seconds": self.fit_seconds}
+
+    def has_predictor(self, models: FittedModels) -> bool:
+        """Return whether predictors of all models can be made."""
+        try:
+            for model in self.models:
+                models.predictor(model, "member", as_scores=self.calibration is not None)
+        except ValueError:
+            return False
+        return True
 
     def votes(self, source: Source, task: Task) -> np.ndarray:
         """Return the votes on a table, of shape (n_rows, n_outputs)."""
@@ -96,7 +114,10 @@ class FittedMember:
         seen = source if self.columns is None else source.select(self.columns)
         as_scores = self.calibration is not None
         with naming(f"Member {self.name!r}", "vote"):
-            each = [votes_of(*voting_model(model, seen), task, as_scores=as_scores) for model in self.models]
+            each = [
+                votes_of(voter.estimator, voter.table(seen), task, as_scores=as_scores)
+                for voter in self._voters
+            ]
         if self.calibration is None:
             return folded(each, n_folds)
         return [self.calibration.votes(scores) for scores in folded_scores(each, n_folds)]

@@ -20,7 +20,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from committee import running
-from committee.assembling.calibration import CALIBRATION, Calibration
+from committee.assembling.calibration import CALIBRATION
 from committee.assembling.committee import calibrate, for_fitted, for_places, honest_of
 from committee.assembling.fit_record import FitRecord, SkippedMember
 from committee.assembling.leaderboard import Leaderboard, leaderboard_of
@@ -60,6 +60,7 @@ from committee.metrics.row_losses import NoValueError
 from committee.parameters import check_parameters, declared, is_integer
 from committee.running.resources import one_blas_thread
 from committee.saving import saved
+from committee.saving.predictors.score_votes import Calibration
 from committee.table.input_types import TableLike
 from committee.task import Classification
 from committee.votes.folds import Fold, drawn_folds

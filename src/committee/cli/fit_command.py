@@ -169,6 +169,7 @@ def report(done: Fitted, out: str, n_bytes: int) -> dict[str, Any]:
         "types": {each.name: each.kind.value for each in done.guesses},
         "notes": [*done.notes, *problem],
         "trust": libraries_of(done.model),
+        "without_predictor": done.model.members_without_predictor_,
         "rule": title_of(done.model.rule_),
         "scoring": board["scoring"],
         "n_scored": board["n_scored"],
@@ -205,6 +206,9 @@ def show_report(done: Fitted, out: str, n_bytes: int) -> None:
     trust = " ".join(f"--trust {library}" for library in libraries_of(done.model))
     if trust:
         say(f"To open this model with other commands, pass {trust}.", on_stderr=True)
+    if done.model.members_without_predictor_:
+        names = some(done.model.members_without_predictor_)
+        say(f"committee.predictor cannot answer for {names}; committee.load can.", on_stderr=True)
     if record.problem:
         say(f"Members and rule cannot be scored: {record.problem}", on_stderr=True)
     if record.leaderboard is not None:

@@ -27,6 +27,7 @@ from committee.parameters import Constraint, boolean, declared, one_of, paramete
 from committee.saving import saved
 from committee.saving.format import attributes
 from committee.saving.format.file_errors import require
+from committee.saving.plain_models.plain_model import as_plain_model
 from committee.table.column_summaries import mean_and_deviation
 from committee.table.input_types import ArrayLike, TableLike
 from committee.votes.honest_votes import HonestVotes
@@ -258,14 +259,14 @@ class StackingRule(Rule):
             return in_blocks(lambda block: weighted_sum(self._seen(block), weights), votes)
         if votes.shape[1] == 0:
             return np.empty(votes.shape[1:])
-        table = self.level_one(votes, X)
+        table, learner = self.level_one(votes, X), as_plain_model(self.final_estimator_)
         if not are_classes(votes):
-            return np.asarray(self.final_estimator_.predict(table), dtype=np.float64).reshape(-1, 1)
-        codes = np.asarray(self.final_estimator_.classes_)
-        if hasattr(self.final_estimator_, "predict_proba"):
-            known = self.final_estimator_.predict_proba(table)
+            return np.asarray(learner.predict(table), dtype=np.float64).reshape(-1, 1)
+        codes = np.asarray(learner.classes_)
+        if hasattr(learner, "predict_proba"):
+            known = learner.predict_proba(table)
         else:
-            known = self.final_estimator_.predict(table)[:, None] == codes
+            known = learner.predict(table)[:, None] == codes
         decision = np.zeros(votes.shape[1:])
         decision[:, codes] = known
         return rescaled(decision)

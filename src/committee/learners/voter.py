@@ -17,11 +17,14 @@ from committee import _engine
 from committee.parameters import check_parameters
 from committee.running import n_threads
 from committee.saving import Fields, Saveable
+from committee.saving.plain_models.plain_model import description_of
+from committee.saving.plain_models.plain_predictor import plain_predictor
 from committee.saving.predictors.deciders import name_of_sum, sums_votes
 from committee.saving.predictors.predictor import Predictor
 from committee.saving.states.state import KeptRule, State
 from committee.saving.states.tree_states import BoostedState, TreesState
 from committee.table import Kind, Schema, Table, keep_schema, predict_table, takes_any_table
+from committee.table.matrix_encoding import MatrixEncoding
 from committee.task import Classification, Regression
 
 FLOAT64 = np.dtype(np.float64)
@@ -32,26 +35,30 @@ ROWS_OF_A_THREAD = 64
 class FittedModels:
     """The predictors of fitted members and rules, for `Tabular.predictor`."""
 
-    def predictor(self, model: Any, role: str) -> Predictor:
-        """Return the predictor of a member. Raise if it is a model of another library."""
+    def predictor(self, model: Any, role: str, *, as_scores: bool = False) -> Predictor:
+        """Return the predictor of a member. Raise if the member needs another library."""
         if isinstance(model, Tabular):
             return model.predictor()
-        raise ValueError(
-            f"The {role} is a {type(model).__name__}, and only committee's own models have predictors. Use "
-            "the ensemble itself."
-        )
+        described = description_of(model)
+        found = None if described is None else plain_predictor(described, role, self, as_scores=as_scores)
+        if found is None:
+            raise ValueError(
+                f"The {role} is a {type(model).__name__}, which has no predictor because it needs the "
+                "library that fitted it. Use the ensemble itself."
+            )
+        return found
+
+    def encoding(self, encoder: Any) -> MatrixEncoding | None:
+        """Return the encoding of a `TableEncoder`, None for other values."""
+        found = getattr(encoder, "_encoding", None)
+        return found if isinstance(found, MatrixEncoding) else None
 
     def summed(self, kept: KeptRule) -> str | None:
         """Return the name of a rule that only sums votes, or None for other rules."""
         return name_of_sum(kept.rule) if kept.rule is not None and sums_votes(kept.rule) else None
 
     def rule(self, kept: KeptRule) -> Any:
-        """Return the rule. Raise if it uses the rows."""
-        if kept.encoder is not None:
-            raise ValueError(
-                f"{type(kept.rule).__name__} looks at the rows, so there is no predictor. Use the ensemble "
-                "itself."
-            )
+        """Return the rule."""
         return kept.rule
 
 

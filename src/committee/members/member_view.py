@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -16,9 +16,9 @@ from committee.learners import C45Classifier
 from committee.learners.network import Network
 from committee.learners.voter import Voter
 from committee.members.table_encoder import TableEncoder, new_encoder
-from committee.saving.predictors.linear_models import as_plain_model
+from committee.saving.plain_models.plain_model import as_plain_model
 from committee.table.input_types import TableLike
-from committee.table.schema import FEW_ROWS, take_rows
+from committee.table.schema import take_rows
 from committee.table.source import Source
 from committee.votes.honest_votes import HonestVotes
 
@@ -52,19 +52,44 @@ def look_at_rows(honest: HonestVotes, table: TableLike) -> tuple[TableEncoder, H
     return encoder, replace(honest, X=encoder.transform(rows))
 
 
-def voting_model(model: BaseEstimator, source: Source) -> tuple[BaseEstimator, Source | TableLike]:
-    """Return the estimator that votes for a model, and its table.
+@dataclass(frozen=True, eq=False)
+class MemberVoter:
+    """The estimator that votes for a fitted model of a member.
 
-    Our models take the open table, so that it is read once for all. Of a pipeline of our encoder and one
-    model, the last step votes, because the pipeline itself is slow for single rows.
+    Of a pipeline of our encoder and one model, the last step votes. A plain copy replaces a model of
+    scikit-learn, as in a predictor: it gives the same votes and is much faster for single rows.
+
+    Parameters
+    ----------
+    estimator : estimator or plain model
+    encoder : TableEncoder or None
+        The encoder of the tables for the estimator.
     """
-    if isinstance(model, Pipeline) and isinstance(model.steps[0][1], TableEncoder):
-        if len(model.steps) > 2:
-            return model, source
-        (_, encoder), (_, last) = model.steps
-        return as_plain_model(last) if source.n_rows <= FEW_ROWS else last, encoder.transform(source)
-    if isinstance(model, C45Classifier | Network):
-        return model, source
-    # The engine needs no conversion of a matrix.
-    is_read = isinstance(model, Voter) and "_forest" in vars(model)
-    return model, source if is_read and not isinstance(source.native, np.ndarray) else source.native
+
+    estimator: Any
+    encoder: TableEncoder | None = None
+
+    @classmethod
+    def of(cls, model: BaseEstimator) -> MemberVoter:
+        """Return the voter of a fitted model."""
+        if isinstance(model, Pipeline) and isinstance(model.steps[0][1], TableEncoder):
+            (_, encoder), *others = model.steps
+            if len(others) == 1:
+                return cls(as_plain_model(others[0][1]), encoder)
+        return cls(model)
+
+    def table(self, source: Source) -> Source | TableLike:
+        """Return a table as the estimator takes it. Our models share the open table, which is read once."""
+        if self.encoder is not None:
+            return self.encoder.transform(source)
+        if isinstance(self.estimator, C45Classifier | Network):
+            return source
+        # The engine needs no conversion of a matrix.
+        is_read = isinstance(self.estimator, Voter) and "_forest" in vars(self.estimator)
+        return source if is_read and not isinstance(source.native, np.ndarray) else source.native
+
+
+def voting_model(model: BaseEstimator, source: Source) -> tuple[Any, Source | TableLike]:
+    """Return the estimator that votes for a model, and its table."""
+    voter = MemberVoter.of(model)
+    return voter.estimator, voter.table(source)

@@ -11,6 +11,7 @@ from sklearn.frozen import FrozenEstimator
 
 from committee.combining.fixed_rules import one_hot
 from committee.metrics.metric_table import Metric
+from committee.saving.predictors.score_votes import class_scores, scores_by_class
 from committee.table.input_types import TableLike
 from committee.task import Classification, Regression, codes_in
 from committee.votes.vote_arrays import NEARLY_ONE, as_shares
@@ -89,7 +90,7 @@ def votes_of(
         if isinstance(task, Regression):
             return finite(np.asarray(model.predict(X), dtype=np.float64).reshape(-1, 1))
         if as_scores:
-            return class_scores(model, X, task)
+            return scores_of(model, X, task)
         if hasattr(model, "predict_proba") and not is_crisp:
             known = finite(np.asarray(model.predict_proba(X), dtype=np.float64))
             votes = aligned(known, codes_of(model, task), task, 0.0)
@@ -97,42 +98,25 @@ def votes_of(
         return one_hot(codes_in(model.predict(X), task.classes), task.n_outputs)
 
 
-def class_scores(model: BaseEstimator, X: TableLike, task: Classification) -> np.ndarray:
+def scores_of(model: BaseEstimator, X: TableLike, task: Classification) -> np.ndarray:
     """Return a score for each class as float32, the highest for the class that is predicted.
 
-    A support vector machine may predict another class than that of its highest score; these two scores are
-    then exchanged. A model without a score for each class gives 1 to the predicted class and 0 to others.
+    A model without a score for each class gives 1 to the predicted class and 0 to others.
 
     Examples
     --------
     >>> from sklearn.svm import SVC
     >>> task, y = Classification.of(["a", "b", "c"])
     >>> machine = SVC(decision_function_shape="ovo").fit([[1.0], [5.0], [9.0]], task.classes)
-    >>> class_scores(machine, [[5.5]], task)
+    >>> scores_of(machine, [[5.5]], task)
     array([[0., 1., 0.]], dtype=float32)
     """
     codes, predicted = codes_of(model, task), codes_in(model.predict(X), task.classes)
-    are_pairs = task.n_outputs > 2 and scores_pairs(model)
-    scores = None if are_pairs else own_scores(model, X, len(codes))
-    if scores is None:
-        scores = one_hot(predicted, task.n_outputs)[:, codes]
-    every = aligned(scores, codes, task, -np.inf).astype(np.float32)
-    highest = every.argmax(axis=1)
-    rows = np.flatnonzero(highest != predicted)
-    here, there = (rows, highest[rows]), (rows, predicted[rows])
-    # The next larger number, because the two scores may be equal.
-    every[here], every[there] = every[there], np.nextafter(every[here], np.float32(np.inf))
-    return every
-
-
-def own_scores(model: BaseEstimator, X: TableLike, n_classes: int) -> np.ndarray | None:
-    """Return the `decision_function` of each class; None if there is none, or it has another shape."""
-    if not hasattr(model, "decision_function"):
-        return None
-    scores = finite(np.asarray(model.decision_function(X), dtype=np.float64))
-    if scores.ndim == 1:
-        scores = np.column_stack([-scores, scores])
-    return scores if scores.shape == (len(scores), n_classes) else None
+    scores = None
+    if hasattr(model, "decision_function") and not (task.n_outputs > 2 and scores_pairs(model)):
+        found = finite(np.asarray(model.decision_function(X), dtype=np.float64))
+        scores = scores_by_class(found, len(codes))
+    return class_scores(scores, codes, predicted, task.n_outputs)
 
 
 def scores_pairs(model: BaseEstimator) -> bool:
@@ -144,6 +128,8 @@ def scores_pairs(model: BaseEstimator) -> bool:
     >>> scores_pairs(SVC()), scores_pairs(SVC(decision_function_shape="ovo"))
     (False, True)
     """
+    if not hasattr(model, "get_params"):  # a plain model
+        return getattr(model, "decision_function_shape", "") == "ovo"
     given = (model.estimator if isinstance(model, FrozenEstimator) else model).get_params().items()
     return any(name.endswith("decision_function_shape") and value == "ovo" for name, value in given)
 

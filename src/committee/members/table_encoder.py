@@ -6,7 +6,6 @@ and scaled; and for each category one indicator column per value.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -18,61 +17,19 @@ from committee.combining.rule import Rule
 from committee.parameters import check_parameters, declared, integer, one_of, parameter
 from committee.saving import Fields, Saveable, saved
 from committee.saving.format.file_errors import require
+from committee.saving.states.encoding_state import learnt_encoding, take_encoding
 from committee.saving.states.state import KeptRule, check_rule
-from committee.table import Schema, Table, keep_schema, predict_table, read, takes_any_table
+from committee.table import Table, keep_schema, predict_table, read, takes_any_table
 from committee.table.column_summaries import (
-    FARTHEST,
     as_numbers,
-    compressed,
     frequent_codes,
     mean_and_deviation,
     median_of,
     spread_of,
 )
 from committee.table.input_types import ArrayLike, TableLike
+from committee.table.matrix_encoding import SCALINGS, MatrixEncoding
 from committee.task import Classification, Regression, row_weights
-
-# The number of rows that are scaled at a time. Such a block fits into the cache.
-ROWS_AT_ONCE = 1024
-
-
-@dataclass(frozen=True, eq=False)
-class Layout:
-    """The columns of the matrix and of the table.
-
-    Parameters
-    ----------
-    numbers, places : ndarray of int of shape (n_numbers,)
-        The columns of numbers, in the table and in the matrix.
-    value_columns, values, value_places : ndarray of int of shape (n_values,)
-        The columns of categories in the table, repeated for each value that has a column, the codes of
-        these values, and their columns in the matrix.
-    width : int
-        The number of columns of the matrix. It is at least one, even if no category has a value.
-    """
-
-    numbers: np.ndarray
-    places: np.ndarray
-    value_columns: np.ndarray
-    values: np.ndarray
-    value_places: np.ndarray
-    width: int
-
-    @classmethod
-    def of(cls, schema: Schema, kept: list[np.ndarray]) -> Layout:
-        """Lay out the columns of a table in order, each category as the values that are kept."""
-        widths = np.where(schema.is_category, [len(codes) for codes in kept], 1)
-        owners = np.repeat(np.arange(schema.n_columns), widths)
-        is_value = schema.is_category[owners]
-        values = np.concatenate([kept[i] for i in np.flatnonzero(schema.is_category)] or [owners[:0]])
-        return cls(
-            owners[~is_value],
-            np.flatnonzero(~is_value),
-            owners[is_value],
-            values,
-            np.flatnonzero(is_value),
-            max(1, len(owners)),
-        )
 
 
 @saved
@@ -113,7 +70,7 @@ class TableEncoder(TransformerMixin, Saveable, BaseEstimator):
     )
     scaling: str = parameter(
         "standard",
-        one_of("standard", "robust"),
+        one_of(*SCALINGS),
         'The scaling of numbers. "standard" gives mean 0 and standard deviation 1. "robust" gives median 0 '
         "and quartiles at a distance of 1, and compresses outliers to less than 3 (Holzmüller et al. 2024). "
         "No single number is large then, which suits networks and linear models.",
@@ -169,28 +126,18 @@ class TableEncoder(TransformerMixin, Saveable, BaseEstimator):
                     means[i], deviations[i] = medians[i], spread_of(filled, weights)
                 else:
                     means[i], deviations[i] = mean_and_deviation(filled, weights)
-        keep_schema(self, table.schema)
-        self.medians_, self.means_, self.deviations_, self.kept_ = medians, means, deviations, kept
-        self._layout = Layout.of(table.schema, kept)
+        return self._keep(MatrixEncoding(table.schema, self.scaling, medians, means, deviations, kept))
+
+    def _keep(self, encoding: MatrixEncoding) -> Self:
+        """Store the fitted state."""
+        keep_schema(self, encoding.schema)
+        self.medians_, self.means_, self.deviations_ = encoding.medians, encoding.means, encoding.deviations
+        self.kept_ = encoding.kept
+        self._encoding = encoding
         return self
 
     def _transform_table(self, table: Table) -> np.ndarray:
-        layout = self._layout
-        matrix = np.zeros((table.n_rows, layout.width))
-        for begin in range(0, table.n_rows, ROWS_AT_ONCE):
-            rows = slice(begin, begin + ROWS_AT_ONCE)
-            block = as_numbers(table.as_matrix(rows))
-            matrix[rows, layout.value_places] = block[:, layout.value_columns] == layout.values
-            matrix[rows, layout.places] = self._scaled(block[:, layout.numbers], layout.numbers)
-        return matrix
-
-    def _scaled(self, block: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """Replace missing values in columns of numbers, shift and scale them."""
-        filled = np.where(np.isnan(block), self.medians_[columns], block)
-        with np.errstate(over="ignore"):
-            scaled = (filled - self.means_[columns]) / self.deviations_[columns]
-        scaled = scaled.clip(-FARTHEST, FARTHEST)
-        return scaled if self.scaling == "standard" else compressed(scaled)
+        return self._encoding.encode(table)
 
     def __sklearn_tags__(self) -> Tags:
         return takes_any_table(super().__sklearn_tags__())
@@ -199,32 +146,13 @@ class TableEncoder(TransformerMixin, Saveable, BaseEstimator):
         check_parameters(self)
 
     def _has_learnt(self) -> bool:
-        return hasattr(self, "kept_")
+        return "_encoding" in self.__dict__
 
     def _learnt(self) -> dict[str, object]:
-        schema: Schema = self.schema_
-        return {
-            "schema": schema,
-            "medians": self.medians_,
-            "means": self.means_,
-            "deviations": self.deviations_,
-            "kept": self.kept_,
-        }
+        return learnt_encoding(self._encoding)
 
     def _take_learnt(self, fields: Fields) -> None:
-        schema = fields.take("schema", Schema)
-        keep_schema(self, schema)
-        self.medians_, self.means_, self.deviations_ = (
-            fields.array(name, np.float64, (schema.n_columns,)) for name in ("medians", "means", "deviations")
-        )
-        self.kept_ = fields.take("kept", list)
-        are_codes = all(
-            isinstance(codes, np.ndarray) and codes.dtype == np.int64 and codes.ndim == 1
-            for codes in self.kept_
-        )
-        fields.require(are_codes and len(self.kept_) == schema.n_columns, "kept is not codes for each column")
-        fields.require((self.deviations_ > 0).all(), "a deviation is not above 0")
-        self._layout = Layout.of(schema, self.kept_)
+        self._keep(take_encoding(fields, self.scaling))
 
 
 def fitted_rule(

@@ -17,6 +17,7 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
+from committee.saving.predictors.score_votes import mean_of_models
 from committee.table.input_types import ArrayLike, TableLike
 from committee.table.schema import take_rows
 from committee.task import (
@@ -30,7 +31,7 @@ from committee.task import (
     to_numbers,
 )
 from committee.votes.folds import N_FOLDS, Fold, drawn_folds, most_folds
-from committee.votes.vote_arrays import are_classes, blocks_of, check_votes, dtype_of, mean_of_models
+from committee.votes.vote_arrays import are_classes, blocks_of, check_votes, dtype_of
 
 
 class RuleLike(Protocol):

@@ -7,7 +7,7 @@ Only one block at a time is converted to float64, so a large array of float32 is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -248,37 +248,3 @@ def shares_of(weights: object, n_members: int) -> np.ndarray:
 def dtype_of(task: Classification | Regression) -> type:
     """Return the dtype of votes: float32 is precise enough for classes, regression needs float64."""
     return np.float32 if isinstance(task, Classification) else np.float64
-
-
-def mean_of_models(
-    cast: Iterable[tuple[np.ndarray | slice, np.ndarray]], n_rows: int, n_outputs: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the mean vote of a member's models for each row, and whether any model has voted on the row.
-
-    Models give the score minus infinity to classes that they have not seen. The mean ignores such scores.
-
-    Examples
-    --------
-    >>> scores = np.array([[1.0, 2.0, -np.inf]]), np.array([[3.0, -np.inf, -np.inf]])
-    >>> mean_of_models([(slice(None), each) for each in scores], n_rows=1, n_outputs=3)
-    (array([[  2.,   2., -inf]]), array([ True]))
-    """
-    total, counts = np.zeros((n_rows, n_outputs)), np.zeros((n_rows, n_outputs), dtype=np.int32)
-    for rows, votes in cast:
-        is_known = votes > -np.inf
-        total[rows] += np.where(is_known, votes, 0.0)
-        counts[rows] += is_known
-    has_no_vote = counts == 0
-    total /= np.maximum(counts, 1)
-    total[has_no_vote] = -np.inf
-    return total, ~has_no_vote.all(axis=1)
-
-
-def folded_scores(scores: Sequence[np.ndarray], n_folds: int) -> list[np.ndarray]:
-    """Return the mean scores of each fold's models. Each repeat of the folds appends one model per fold."""
-    found = []
-    for fold in range(n_folds):
-        of_fold = scores[fold::n_folds]
-        mean, _ = mean_of_models([(slice(None), each) for each in of_fold], *of_fold[0].shape)
-        found.append(mean)
-    return found

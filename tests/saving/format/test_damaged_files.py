@@ -169,7 +169,7 @@ def test_an_invalid_model_raises(path, written, message):
     for read in (committee.load, committee.verify):
         with pytest.raises(DamagedFile, match=message):
             read(path)
-    with pytest.raises(ValueError, match=f"{message}|not one of committee's own models"):
+    with pytest.raises(ValueError, match=f"{message}|is not an estimator"):
         committee.predictor(path)
 
 

@@ -11,7 +11,8 @@ import pandas as pd
 import pytest
 from every_estimator import ESTIMATORS, make, mixed_frame, name_of, target_for, votes_of
 from sklearn.base import clone, is_classifier
-from sklearn.naive_bayes import GaussianNB
+from sklearn.linear_model import RidgeClassifier
+from sklearn.naive_bayes import BernoulliNB
 
 import committee
 from committee import AdaBoostM1Classifier, DecisionTreeRegressor, GradientBoostingClassifier
@@ -162,11 +163,11 @@ def test_a_model_that_is_not_fitted_or_not_ours_has_no_predictor(path):
     with pytest.raises(ValueError, match="is not fitted"):
         committee.predictor(path)
     X, y = np.arange(12.0).reshape(6, 2), [0, 1, 0, 1, 1, 0]
-    AdaBoostM1Classifier(GaussianNB(), n_estimators=2).fit(X, y).save(path)
-    with pytest.raises(ValueError, match=r"The member 0 of .* is not one of committee's own models"):
+    AdaBoostM1Classifier(BernoulliNB(), n_estimators=2).fit(X, y).save(path)
+    with pytest.raises(ValueError, match=r"The member 0 of .* needs the library that fitted it"):
         committee.predictor(path)
-    committee.saving.save(GaussianNB().fit(X, y), path)
+    committee.saving.save(RidgeClassifier().fit(X, y), path)
     with pytest.raises(
-        ValueError, match=r"The model of .* is not one of committee's own models .* Use committee"
+        ValueError, match=r"The model of .* needs the library .*RidgeClassifier\)\. Use committee"
     ):
         committee.predictor(path)

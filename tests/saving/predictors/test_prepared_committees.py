@@ -12,7 +12,9 @@ from edited_files import change
 from every_estimator import COMMITTEES, ESTIMATORS, make, mixed_frame, name_of, target_for, votes_of
 from sklearn.base import clone, is_classifier
 from sklearn.linear_model import Lasso, LogisticRegression, RidgeClassifier
-from sklearn.naive_bayes import GaussianNB
+from sklearn.naive_bayes import BernoulliNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import LinearSVC
 
 import committee
@@ -30,8 +32,10 @@ from committee import (
     StackingClassifier,
     StackingRegressor,
     VotingClassifier,
+    VotingRegressor,
 )
-from committee.rules import AdjustedRule, CAWPERule, rule_names
+from committee.combining.selection.competence import METHODS
+from committee.rules import AdjustedRule, CAWPERule, DynamicRule, RegionRule, rule_names
 from committee.saving import DamagedFile
 from committee.saving.states.committee_states import MEMBERS
 
@@ -47,7 +51,6 @@ print(json.dumps([decisions.tolist(), sorted({name.partition(".")[0] for name in
 OTHERS = {"sklearn", "narwhals", "scipy", "pandas", "joblib", "threadpoolctl"}
 FRAME, SIGNAL = mixed_frame(90)
 MATRIX = FRAME[["number", "count", "member"]].to_numpy(dtype=np.float64)
-NEED_ROWS = ("DynamicSelection", "RegionSelection")
 
 
 @pytest.fixture
@@ -92,11 +95,8 @@ def check_same(fitted, path, X, rows=None):
             np.testing.assert_array_equal(decisions(each, rows[:1]), votes_of(loaded, X[:1]))
 
 
-WITH_PREDICTOR = [each for each in COMMITTEES if not name_of(each).startswith(NEED_ROWS)]
-
-
 @pytest.mark.parametrize("refit", [True, False])
-@pytest.mark.parametrize("estimator", WITH_PREDICTOR, ids=name_of)
+@pytest.mark.parametrize("estimator", COMMITTEES, ids=name_of)
 def test_it_predicts_as_the_committee_does(estimator, refit, path):
     y = target_for(estimator, SIGNAL)
     more = {} if refit else {"cv": 3}
@@ -108,17 +108,34 @@ def test_it_predicts_as_the_committee_does(estimator, refit, path):
 
 
 @pytest.mark.parametrize("name", rule_names())
-def test_every_rule_that_does_not_need_the_rows_has_a_predictor(name, path):
+def test_every_rule_has_a_predictor(name, path):
     three = np.digitize(SIGNAL, [-0.5, 1.0])
     voting = own_committee(make(VotingClassifier), rule=name).fit(MATRIX, three)
-    if name in ("dynamic", "region"):
-        voting.save(path)
-        with pytest.raises(ValueError, match=r"Rule of .* looks at the rows, which needs scikit-learn\. Use"):
-            committee.predictor(path)
-        with pytest.raises(ValueError, match=r"looks at the rows, so there is no predictor\. Use the"):
-            voting.predictor()
-    else:
-        check_same(voting, path, MATRIX)
+    check_same(voting, path, MATRIX)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_of_dynamic_selection_has_a_predictor(method, path):
+    voting = own_committee(make(VotingClassifier), rule=DynamicRule(method=method), cv=3)
+    check_same(voting.fit(FRAME, np.digitize(SIGNAL, [-0.5, 1.0])), path, FRAME, as_json(FRAME))
+
+
+@pytest.mark.parametrize("partition", ["clusters", "tree"])
+def test_both_partitions_of_regions_have_predictors(partition, path):
+    rule = RegionRule(partition=partition, random_state=0)
+    voting = own_committee(make(VotingRegressor), rule=rule, cv=3)
+    check_same(voting.fit(FRAME, SIGNAL), path, FRAME, as_json(FRAME))
+
+
+@pytest.mark.parametrize("rule", ["dynamic", "region"])
+def test_a_forest_whose_rule_looks_at_the_rows_has_a_predictor(rule, path):
+    forest = make(RandomForestClassifier, rule=rule).fit(FRAME, SIGNAL > 0)
+    check_same(forest, path, FRAME, as_json(FRAME))
+
+
+def test_a_meta_learner_that_sees_the_columns_has_a_predictor(path):
+    stacking = own_committee(make(StackingClassifier), passthrough=True)
+    check_same(stacking.fit(FRAME, SIGNAL > 0), path, FRAME, as_json(FRAME))
 
 
 def test_a_rule_inside_a_rule_needs_no_scikit_learn(path):
@@ -215,23 +232,23 @@ def test_an_older_file_must_be_saved_again(path):
     ("model", "message"),
     [
         (
-            VotingClassifier([("bayes", GaussianNB())]),
-            r"^The member 'bayes' of .* \(sklearn.*GaussianNB\)",
+            VotingClassifier([("bayes", BernoulliNB())]),
+            r"^The member 'bayes' of .* needs the library that fitted it \(sklearn.*BernoulliNB\)",
         ),
         (
-            AdaBoostM1Classifier(GaussianNB(), n_estimators=2),
-            r"^The member 0 of .*GaussianNB\)\. Use",
+            AdaBoostM1Classifier(BernoulliNB(), n_estimators=2),
+            r"^The member 0 of .*BernoulliNB\)\. Use",
         ),
         (
             StackingClassifier([("tree", C45Classifier())], final_estimator=RidgeClassifier(), cv=2),
             r"^The final_estimator of .* \(sklearn.linear_model.RidgeClassifier\)\. Use committee\.load\.$",
         ),
         (
-            StackingClassifier([("tree", C45Classifier())], passthrough=True, cv=2),
-            "^The StackingRule of .* looks at the rows",
+            VotingClassifier([("pipe", make_pipeline(MinMaxScaler(), LogisticRegression()))]),
+            r"^The member 'pipe' of .*\(sklearn.pipeline.Pipeline\)\. Use",
         ),
     ],
-    ids=["member", "boosted", "learner", "passthrough"],
+    ids=["member", "boosted", "learner", "pipeline"],
 )
 def test_the_error_names_the_part_that_needs_scikit_learn(model, message, path):
     model.fit(MATRIX[:, 1:], SIGNAL > 0).save(path)
@@ -243,12 +260,12 @@ def test_the_error_names_the_part_that_needs_scikit_learn(model, message, path):
 @pytest.mark.parametrize(
     "model",
     [
-        VotingClassifier([("bayes", GaussianNB())]),
-        AdaBoostM1Classifier(GaussianNB(), n_estimators=2),
+        VotingClassifier([("bayes", BernoulliNB())]),
+        AdaBoostM1Classifier(BernoulliNB(), n_estimators=2),
     ],
 )
 def test_an_estimator_with_members_of_other_libraries_has_no_predictor(model):
-    with pytest.raises(ValueError, match=r"only committee's own models have predictors\. Use the"):
+    with pytest.raises(ValueError, match=r"BernoulliNB, which has no predictor because it needs .* Use the"):
         model.fit(MATRIX[:, 1:], SIGNAL > 0).predictor()
 
 
@@ -350,13 +367,6 @@ def test_an_inconsistent_committee_is_refused(edit, message, path):
             read(path)
 
 
-def test_a_member_with_calibrated_scores_is_named(path):
-    members = [("tree", make(C45Classifier)), ("svm", LinearSVC())]
-    VotingClassifier(members, calibrate="sigmoid", cv=3).fit(np.nan_to_num(MATRIX), SIGNAL > 0).save(path)
-    with pytest.raises(ValueError, match=r"The member 'svm' of .* is not one of committee's own models"):
-        committee.predictor(path)
-
-
 def test_a_member_of_our_own_with_calibrated_scores_is_refused_by_name(path):
     members = [("tree", make(C45Classifier)), ("svm", LinearSVC())]
     VotingClassifier(members, calibrate="sigmoid", cv=3).fit(np.nan_to_num(MATRIX), SIGNAL > 0).save(path)
@@ -368,5 +378,11 @@ def test_a_member_of_our_own_with_calibrated_scores_is_refused_by_name(path):
         fitted[MEMBERS] = [{"dict": list(map(list, member.items()))} for member in (tree, svm)]
 
     change(path, calibrate_tree)
-    with pytest.raises(DamagedFile, match="Member 'tree' has probabilities and needs no calibration"):
+    with pytest.raises(DamagedFile, match="The member 'tree' has probabilities and needs no calibration"):
         committee.predictor(path)
+
+
+def test_members_that_need_another_library_are_named():
+    members = [("tree", C45Classifier()), ("bayes", BernoulliNB()), ("svm", LinearSVC())]
+    voting = VotingClassifier(members, calibrate="sigmoid", cv=2).fit(np.nan_to_num(MATRIX), SIGNAL > 0)
+    assert voting.members_without_predictor_ == ["bayes"]

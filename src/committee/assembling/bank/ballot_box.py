@@ -16,12 +16,13 @@ from pathlib import Path
 import numpy as np
 
 from committee.assembling.bank.ballot import SUFFIX, Ballot, Place, Poll, file_name
-from committee.assembling.calibration import METHODS, Curves
+from committee.assembling.calibration import Curves
 from committee.metrics.row_losses import squared_errors
 from committee.saving.format.file_errors import DamagedFile
+from committee.saving.predictors.score_votes import METHODS, folded_scores
 from committee.task import Classification
 from committee.votes.honest_votes import HonestVotes
-from committee.votes.vote_arrays import dtype_of, folded_scores
+from committee.votes.vote_arrays import dtype_of
 
 POLL_FILE = "bank.poll"
 # A function that turns the contents of ballots into votes, with the rows of the table, or None for test rows.

@@ -313,7 +313,7 @@ class Experts(Tabular):
         self._branches = Branches(len(experts), n_branches)
         leads = n_branches**self._branches.depth == len(experts) and self._branches.n_gates == len(gates)
         fields.require(leads, "gates do not lead to the experts")
-        branches, n_features = np.arange(n_branches), self._encoder._layout.width
+        branches, n_features = np.arange(n_branches), self._encoder._encoding.width
         self.gates_ = [model_from(gate, n_features, branches, fields) for gate in gates]
         are_whole = all(
             np.array_equal(gate.classes_, branches) for gate in self.gates_ if isinstance(gate, SoftmaxModel)

@@ -14,7 +14,8 @@ from committee.boosting.gradient.additive_trees import StagedClasses
 from committee.learners.voter import Regresses
 from committee.parameters import Declaration, declared, number, one_of, parameter
 from committee.saving import saved
-from committee.saving.predictors.deciders import MedianDecider, shares_of, softmax
+from committee.saving.predictors.deciders import MedianDecider
+from committee.saving.predictors.probabilities import shares_of, softmax
 from committee.task import Classification, check_lengths, weighted_median
 
 LEARNING_RATE: Declaration = (

@@ -16,12 +16,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit
-from sklearn.naive_bayes import MultinomialNB
 
 from committee._engine import local_sums
 from committee.combining.selection.competence_data import Known, Query, in_tenths
 from committee.running import n_threads
+from committee.saving.predictors.probabilities import logistic
 
 # Constants of DESlib and the papers: the largest difference of equivalent members, the smallest similarity of
 # neighbours in MCB, and the shares of accurate members and of diverse members in DES-kNN.
@@ -322,6 +321,8 @@ def fit_meta(
         The log-odds that a member is correct are linear in the features, because the model is naive Bayes.
     intercept : float
     """
+    from sklearn.naive_bayes import MultinomialNB
+
     classifier = MultinomialNB()
     n_rows, n_members = known.labels.shape
     for start in range(0, n_rows, n_block):
@@ -352,7 +353,7 @@ def meta_competence(known: Known, query: Query, coefficients: np.ndarray, interc
     log_odds += sum_by_place(known.correct, query.alike, 10 * alike)
     log_odds += accuracy * in_tenths(share_right(known, query))
     log_odds += confidence * in_tenths(query.confidence)
-    return np.asarray(expit(log_odds + intercept))
+    return logistic(log_odds + intercept)
 
 
 def meta_features(known: Known, query: Query) -> np.ndarray:

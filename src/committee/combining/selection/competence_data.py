@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from scipy.special import betainc
 
 from committee.votes.honest_votes import HonestVotes
 from committee.votes.vote_arrays import highest_of, labels_of
@@ -183,6 +182,8 @@ def randomised_reference(votes: np.ndarray, y: np.ndarray) -> np.ndarray:
     :math:`\int \prod_{j \ne y} F_j \, dF_y` (Woloszynski and Kurzynski 2011). The integral is a sum over 20
     points.
     """
+    from scipy.special import betainc
+
     n_members, n_rows, n_classes = votes.shape
     tiny = 1e-20
     grid = np.linspace(0, 1, N_SUPPORTS + 1)[:, None]

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
 import numpy as np
-from sklearn.metrics.pairwise import euclidean_distances
 
 from committee.combining.fixed_rules import one_hot
 from committee.combining.rule import Rule
@@ -24,11 +23,12 @@ from committee.combining.selection.competence import (
     select_by_errors,
 )
 from committee.combining.selection.competence_data import NOTHING, Known, Query, profile_size, profiles_of
-from committee.combining.selection.feature_space import Nearest, Space, as_matrix
+from committee.combining.selection.feature_space import Space, as_matrix
 from committee.parameters import boolean, declared, integer, one_of, optional, parameter
 from committee.saving import DamagedFile, saved
 from committee.saving.format import attributes
 from committee.table.input_types import ArrayLike, TableLike
+from committee.table.nearest_rows import Nearest, distances_between
 from committee.votes.honest_votes import HonestVotes
 from committee.votes.vote_arrays import (
     are_classes,
@@ -354,7 +354,7 @@ class DynamicRule(Rule):
             if method.looks_at_votes:
                 confidence = highest_of(votes[:, rows].astype(np.float64, copy=False)).T
             if everywhere:
-                at = euclidean_distances(points[part], self.points_)
+                at = distances_between(points[part], self.points_)
                 near = np.broadcast_to(np.arange(self.n_neighbours_), at.shape)
             query = Query(labels[rows], confidence, near, at, alike[part], everywhere)
             weights, competence = self._select(method, query)

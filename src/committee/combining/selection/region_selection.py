@@ -9,14 +9,9 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from sklearn.cluster import KMeans
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import pairwise_distances_argmin
-from sklearn.tree import DecisionTreeRegressor
-from threadpoolctl import threadpool_limits
 
 from committee.combining.rule import Rule
 from committee.combining.selection.feature_space import Space, as_matrix
@@ -26,8 +21,12 @@ from committee.parameters import RANDOM_STATE, Constraint, declared, integer, on
 from committee.saving import DamagedFile, saved
 from committee.saving.format import attributes
 from committee.table.input_types import RandomState, TableLike
+from committee.table.nearest_rows import distances_between
 from committee.votes.honest_votes import HonestVotes
 from committee.votes.vote_arrays import are_classes, blocks_of, rescaled
+
+if TYPE_CHECKING:
+    from sklearn.tree import DecisionTreeRegressor
 
 # Metrics that are means over rows.
 OF_ROWS = [name for name, metric in METRICS.items() if metric.losses is not None]
@@ -133,7 +132,7 @@ class RegionRule(Rule):
             return np.empty(0, dtype=np.intp)
         if self.partition == "tree":
             return self._tree().region(points)
-        return np.asarray(pairwise_distances_argmin(points, self.centroids_))
+        return distances_between(points, self.centroids_).argmin(axis=1)
 
     def _check_kind(self, n_members: int, n_outputs: int, is_weighted: bool) -> None:
         if learnt_by(self.scoring, n_outputs).losses is None:
@@ -180,6 +179,11 @@ class RegionRule(Rule):
         repeats: np.ndarray,
     ) -> None:
         """Find the regions."""
+        from sklearn.cluster import KMeans
+        from sklearn.exceptions import ConvergenceWarning
+        from sklearn.tree import DecisionTreeRegressor
+        from threadpoolctl import threadpool_limits
+
         self.centroids_ = np.empty((0, points.shape[1]))
         self.columns_, self.thresholds_ = np.empty(0, dtype=np.int64), np.empty(0)
         self.children_ = np.empty((0, 2), dtype=np.int64)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -20,9 +20,12 @@ from committee.saving.predictors.predictor import (
     Predictor,
     Rows,
     Task,
-    checked_matrix,
     read_rows,
+    table_of,
 )
+from committee.saving.predictors.probabilities import shares_of, softmax
+from committee.saving.predictors.score_votes import Calibration, folded_scores
+from committee.table.matrix_encoding import MatrixEncoding
 from committee.table.schema import PLAIN, Schema, Table
 from committee.table.target_statistics import TargetStatistics
 from committee.task import Classification, Regression, weighted_median
@@ -70,18 +73,14 @@ class TableDecider:
 
     def bind(self, schema: Schema) -> Decide:
         """Return a function from rows of a schema to the decision for each row."""
-
-        def decide_columns(X: Rows) -> np.ndarray:
-            matrix = checked_matrix(X, schema)
-            return self.decide(Table(schema, tuple(matrix.T), len(matrix)), 1)
-
         is_plain = all(column.kind in PLAIN for column in schema.columns)
-        fast = self.matrix_function() if is_plain else None
-        decide_matrix: Callable[[Any], np.ndarray] = fast or decide_columns
+        decide_matrix = self.matrix_function() if is_plain else None
 
         def decide(X: Rows) -> np.ndarray:
+            if decide_matrix is None:
+                return self.decide(table_of(X, schema), 1)
             try:
-                return decide_matrix(X)
+                return decide_matrix(X)  # type: ignore[arg-type]
             except TypeError:
                 return self.decide(read_rows(X, schema), 1)
 
@@ -127,14 +126,18 @@ class VotesDecider(TableDecider):
     ----------
     members : the engine's Forest, C45Forest or RotationForest
     rule : Rule
+    encoding : MatrixEncoding or None
+        The encoding of the rows for a rule that needs them.
     """
 
     members: AnyTrees
     rule: VotingRule
+    encoding: MatrixEncoding | None
 
     def decide(self, table: Table, n_threads: int) -> np.ndarray:
         """Return the decision for each row."""
-        return self.rule.combine(self.members.votes(list(table.columns), table.n_rows, n_threads))
+        votes = self.members.votes(list(table.columns), table.n_rows, n_threads)
+        return self.rule.combine(votes, None if self.encoding is None else self.encoding.encode(table))
 
 
 def sums_votes(rule: object) -> bool:
@@ -187,16 +190,23 @@ class PreparedMember:
         One predictor, or one for each fold. The vote of the member is their mean.
     columns : list of int, or None
         The columns of the member; None for all.
+    calibration : Calibration or None
+        It turns scores into votes. The predictors then return scores.
     """
 
     predictors: tuple[Predictor, ...]
     columns: list[int] | None
+    calibration: Calibration | None
 
     def votes(self, X: Rows, schema: Schema, task: Task, n_folds: int) -> list[np.ndarray]:
         """Return the votes of the models of each fold on rows of a schema."""
         rows = [rows_for(each, X, schema, self.columns) for each in self.predictors]
-        votes = [aligned(one.decide(own), one, task) for one, own in zip(self.predictors, rows, strict=True)]
-        return folded(votes, n_folds)
+        absent = 0.0 if self.calibration is None else -np.inf
+        pairs = zip(self.predictors, rows, strict=True)
+        each = [aligned(one.decide(own), one, task, absent) for one, own in pairs]
+        if self.calibration is None:
+            return folded(each, n_folds)
+        return [self.calibration.votes(scores) for scores in folded_scores(each, n_folds)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,11 +219,14 @@ class RuleDecider:
     rule : Rule, or None
         None if there is only one class.
     task : Classification or Regression
+    encoding : MatrixEncoding or None
+        The encoding of the rows for a rule that needs them.
     """
 
     fitted_members: tuple[PreparedMember, ...]
     rule: VotingRule | None
     task: Task
+    encoding: MatrixEncoding | None
 
     def bind(self, schema: Schema) -> Decide:
         """Return a function from rows of a schema to the decision for each row."""
@@ -221,14 +234,15 @@ class RuleDecider:
         n_folds = folds_of_rule(self.rule, [len(member.predictors) for member in self.fitted_members])
 
         def decide(X: Rows) -> np.ndarray:
-            is_matrix = isinstance(X, np.ndarray)
-            n_rows = len(checked_matrix(X, schema)) if is_matrix else read_rows(X, schema).n_rows
+            table = table_of(X, schema)
             if self.rule is None:
-                return np.ones((n_rows, 1))
-            votes = np.empty((n_folds, len(self.fitted_members), n_rows, self.task.n_outputs), dtype=dtype)
+                return np.ones((table.n_rows, 1))
+            shape = (n_folds, len(self.fitted_members), table.n_rows, self.task.n_outputs)
+            votes = np.empty(shape, dtype=dtype)
             for place, member in enumerate(self.fitted_members):
                 votes[:, place] = member.votes(X, schema, self.task, n_folds)
-            return decided_by_fold(self.rule, votes)
+            matrix = None if self.encoding is None else self.encoding.encode(table)
+            return decided_by_fold(self.rule, votes, matrix)
 
         return decide
 
@@ -263,7 +277,7 @@ class BoostedDecider:
             for weight, votes, member in zip(self.weights, decisions, self.members, strict=True):
                 # A crisp vote is 1 for the class with the highest probability, the first of equal ones.
                 counted = np.eye(votes.shape[1])[votes.argmax(axis=1)] if is_crisp else votes
-                sums = sums + weight * aligned(counted, member, self.task)
+                sums = sums + weight * aligned(counted, member, self.task, 0.0)
             shares = shares_of(sums)
             return shares if link == "share" else softmax(scale * shares)
 
@@ -317,11 +331,11 @@ def rows_for(member: Predictor, X: Rows, schema: Schema, columns: list[int] | No
     return [{own: row[name] for own, name in zip(member.feature_names, names, strict=True)} for row in rows]
 
 
-def aligned(votes: np.ndarray, member: Predictor, task: Task) -> np.ndarray:
-    """Return the votes of a member for all classes of a task, 0 for classes that its training set misses."""
+def aligned(votes: np.ndarray, member: Predictor, task: Task, absent: float) -> np.ndarray:
+    """Extend the votes of a member to all classes of a task, with a value for those that it has not seen."""
     if isinstance(task, Regression) or isinstance(member.task, Regression):
         return votes
-    every = np.zeros((len(votes), task.n_outputs))
+    every = np.full((len(votes), task.n_outputs), absent)
     every[:, np.searchsorted(task.classes, member.task.classes)] = votes
     return every
 
@@ -333,28 +347,3 @@ def check_member(member: Predictor, n_columns: int, task: Task) -> None:
     if isinstance(task, Classification) and isinstance(member.task, Classification):
         known = np.isin(member.task.classes, task.classes).all()
         require(known, "A member votes for other classes")
-
-
-def shares_of(sums: np.ndarray) -> np.ndarray:
-    """Return sums of votes as shares. All shares of a row without votes are equal.
-
-    Examples
-    --------
-    >>> shares_of(np.array([[1.0, 3.0], [0.0, 0.0]]))
-    array([[0.25, 0.75],
-           [0.5 , 0.5 ]])
-    """
-    totals = sums.sum(axis=1, keepdims=True)
-    return np.where(totals > 0, sums / np.where(totals > 0, totals, 1.0), 1 / sums.shape[1])
-
-
-def softmax(scores: np.ndarray) -> np.ndarray:
-    """Return probabilities in proportion to exp(scores).
-
-    Examples
-    --------
-    >>> softmax(np.log([[1.0, 3.0]])).round(2)
-    array([[0.25, 0.75]])
-    """
-    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return powers / powers.sum(axis=1, keepdims=True)

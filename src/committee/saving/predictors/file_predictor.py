@@ -9,11 +9,14 @@ from typing import TypeGuard
 from committee.saving.format.fields import Fields
 from committee.saving.format.file_errors import DamagedFile, require
 from committee.saving.model_file import read_content
+from committee.saving.plain_models.plain_model import plain_model
+from committee.saving.plain_models.plain_predictor import plain_predictor
 from committee.saving.predictors.deciders import SUMMED, VotingRule
-from committee.saving.predictors.linear_models import linear_model
 from committee.saving.predictors.predictor import Predictor
 from committee.saving.saved_estimators import PREFIX, Described, restore
+from committee.saving.states.encoding_state import take_encoding
 from committee.saving.states.state import STATES, KeptRule
+from committee.table.matrix_encoding import MatrixEncoding
 from committee.task import Classification, Regression
 
 
@@ -23,9 +26,10 @@ def predictor(path: str | os.PathLike[str]) -> Predictor:
     Parameters
     ----------
     path : str or path
-        The file of a fitted model of committee: a tree, a forest, a booster, networks, or a committee of
-        these. Rules that need the rows (regions, dynamic selection, `passthrough`) are not supported. A
-        meta-learner of stacking must be linear or a model of committee.
+        The file of a fitted model of committee, such as a forest or a committee. Its members can be models of
+        committee, and linear models, discriminants, Gaussian naive Bayes, support vector machines and
+        nearest neighbours of scikit-learn, alone or behind a `TableEncoder`. Every committee that
+        `committee.fit` chooses by itself consists of these.
 
     Returns
     -------
@@ -70,14 +74,19 @@ class DescribedModels:
 
     path: str
 
-    def predictor(self, model: object, role: str) -> Predictor:
+    def predictor(self, model: object, role: str, *, as_scores: bool = False) -> Predictor:
         """Return the predictor of a model. Its role in the file is "model", "member 1" or similar."""
-        if not isinstance(model, Described) or not model.name.startswith(PREFIX):
-            what = model.name if isinstance(model, Described) else type(model).__name__
-            raise ValueError(
-                f"The {role} of {self.path} is not one of committee's own models ({what}). "
-                "Use committee.load."
-            )
+        if not isinstance(model, Described):
+            raise DamagedFile(f"The {role} of {self.path} is not an estimator.")
+        if not model.name.startswith(PREFIX):
+            found = plain_predictor(model, role, self, as_scores=as_scores)
+            if found is None:
+                raise ValueError(
+                    f"The {role} of {self.path} needs the library that fitted it ({model.name}). Use "
+                    "committee.load."
+                )
+            return found
+        require(not as_scores, f"The {role} has probabilities and needs no calibration")
         if model.fitted is None:
             raise ValueError(f"The {model.name} of {self.path} is not fitted.")
         name = model.name.removeprefix(PREFIX)
@@ -96,15 +105,22 @@ class DescribedModels:
         return name if isinstance(name, str) and name in SUMMED and weights is None else None
 
     def rule(self, kept: KeptRule) -> VotingRule | None:
-        """Restore the rule of a model. Raise if it needs scikit-learn. None is the rule of a single class."""
-        if kept.encoder is not None:
-            name = getattr(kept.rule, "name", "rule").removeprefix(PREFIX)
-            raise ValueError(
-                f"The {name} of {self.path} looks at the rows, which needs scikit-learn. Use committee.load."
-            )
+        """Restore the rule of a model. None is the rule of a single class."""
         rule = None if kept.rule is None else self._rule(kept.rule)
-        require(rule is None or not rule._looks_at_X(), "The rule needs the rows, but there is no encoder")
+        looks_at_X = rule is not None and rule._looks_at_X()
+        require(looks_at_X == (kept.encoder is not None), "The rule looks at rows without an encoder")
         return rule
+
+    def encoding(self, encoder: object) -> MatrixEncoding | None:
+        """Return the encoding of a `TableEncoder`, None for other values."""
+        if not isinstance(encoder, Described) or encoder.name != PREFIX + "TableEncoder":
+            return None
+        require(encoder.fitted is not None, "A TableEncoder is not fitted")
+        fields = Fields(encoder.fitted or {})
+        # Older files have no scaling.
+        encoding = take_encoding(fields, encoder.parameters.get("scaling", "standard"))
+        fields.finish()
+        return encoding
 
     def _rule(self, described: object) -> VotingRule:
         if not is_rule(described):
@@ -113,8 +129,8 @@ class DescribedModels:
         fitted = None if described.fitted is None else self._inner_rules(described.fitted)
         if fitted is not None and fitted.get("final_estimator_") is not None:
             final = fitted["final_estimator_"]
-            linear = linear_model(final) if isinstance(final, Described) else None
-            fitted["final_estimator_"] = linear or MetaLearner(self.predictor(final, "final_estimator"))
+            plain = plain_model(final) if isinstance(final, Described) else None
+            fitted["final_estimator_"] = plain or MetaLearner(self.predictor(final, "final_estimator"))
         rule: VotingRule = restore(Described(described.name, parameters, fitted), "rule")
         return rule
 

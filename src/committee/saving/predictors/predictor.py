@@ -149,10 +149,16 @@ def read_rows(rows: Rows, schema: Schema) -> Table:
     return Table(schema, columns, len(each))
 
 
-def checked_matrix(X: object, schema: Schema) -> np.ndarray:
-    """Return a matrix with the columns of a schema. Raise TypeError for other types."""
+def table_of(X: Rows, schema: Schema) -> Table:
+    """Read a matrix or rows as mappings by a schema."""
     if not isinstance(X, np.ndarray):
-        raise TypeError
+        return read_rows(X, schema)
+    matrix = checked_matrix(X, schema)
+    return Table(schema, tuple(matrix.T), len(matrix))
+
+
+def checked_matrix(X: np.ndarray, schema: Schema) -> np.ndarray:
+    """Return a matrix; raise unless it has the columns of a schema."""
     others = [column.name for column in schema.columns if column.kind not in PLAIN]
     if others:
         raise ValueError(

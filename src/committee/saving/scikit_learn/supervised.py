@@ -38,7 +38,7 @@ from committee.saving.format.attributes import (
     text,
     tuple_of,
 )
-from committee.saving.predictors.linear_models import REGRESSORS
+from committee.saving.plain_models.linear_models import REGRESSORS
 from committee.saving.scikit_learn.listed_estimators import (
     COLUMNS,
     Listed,

@@ -9,14 +9,15 @@ from typing import Any
 import numpy as np
 
 from committee.saving.format.fields import Fields
-from committee.saving.format.file_errors import require
 from committee.saving.model_parts import TREES, check_forest, split_columns
 from committee.saving.predictors.deciders import PreparedMember, RuleDecider, check_member
 from committee.saving.predictors.predictor import Predictor, Task, prepare
+from committee.saving.predictors.score_votes import Calibration
 from committee.saving.states.state import (
     KeptRule,
     Models,
     check_rule,
+    rule_encoding,
     ruled_decider,
     state_of,
     take_members,
@@ -72,11 +73,14 @@ class MemberState:
 
     def prepared(self, schema: Schema, task: Task, models: Models) -> PreparedMember:
         """Return the predictors of the member."""
-        predictors = tuple(models.predictor(model, f"member {self.name!r}") for model in self.models)
+        role, curves = f"member {self.name!r}", self.calibration
+        predictors = tuple(
+            models.predictor(model, role, as_scores=curves is not None) for model in self.models
+        )
         for each in predictors:
             check_member(each, schema.n_columns if self.columns is None else len(self.columns), task)
-        require(self.calibration is None, f"Member {self.name!r} has probabilities and needs no calibration")
-        return PreparedMember(predictors, self.columns)
+        calibration = None if curves is None else Calibration.take(Fields(curves), task.n_outputs)
+        return PreparedMember(predictors, self.columns, calibration)
 
 
 @state_of(
@@ -194,10 +198,10 @@ def committee_predictor(
     fitted_members: list[MemberState], kept: KeptRule, schema: Schema, task: Task, models: Models
 ) -> Predictor:
     """Return the predictor of members and a rule."""
-    rule = models.rule(kept)
+    rule, encoding = models.rule(kept), rule_encoding(kept, models)
     prepared = tuple(member.prepared(schema, task, models) for member in fitted_members)
     check_rule(rule, len(fitted_members), task)
-    return prepare(RuleDecider(prepared, rule, task), schema, task)
+    return prepare(RuleDecider(prepared, rule, task, encoding), schema, task)
 
 
 def are_columns(columns: Any, n_columns: int) -> bool:

@@ -19,6 +19,7 @@ from committee.saving.predictors.deciders import (
     sums_votes,
 )
 from committee.saving.predictors.predictor import Decider, Predictor, Task
+from committee.table.matrix_encoding import MatrixEncoding
 from committee.table.schema import Schema
 from committee.task import Classification
 
@@ -40,14 +41,20 @@ class State(Protocol):
 class Models(Protocol):
     """Access to the predictors and rules of the models inside a state, from a file or from memory."""
 
-    def predictor(self, model: object, role: str) -> Predictor:
-        """Return the predictor of a model inside the state. Raise ValueError if it needs scikit-learn."""
+    def predictor(self, model: object, role: str, *, as_scores: bool = False) -> Predictor:
+        """Return the predictor of a model inside the state. Raise ValueError if it needs scikit-learn.
+
+        With as_scores=True, it returns the scores of a classifier without probabilities.
+        """
+
+    def encoding(self, encoder: object) -> MatrixEncoding | None:
+        """Return the encoding of a `TableEncoder`, None for other values."""
 
     def summed(self, kept: KeptRule) -> str | None:
         """Return the name of a rule that only sums votes, None for other rules."""
 
     def rule(self, kept: KeptRule) -> VotingRule | None:
-        """Return the rule, None for a single class. Raise ValueError if the rule needs the rows."""
+        """Return the rule, None for a single class."""
 
 
 STATES: dict[str, type[State]] = {}
@@ -111,11 +118,18 @@ def ruled_decider(
     name = models.summed(kept)
     if name is not None and not (isinstance(task, Classification) and task.n_outputs == 1):
         return TreesDecider(trees, name)
-    rule = models.rule(kept)
+    rule, encoding = models.rule(kept), rule_encoding(kept, models)
     check_rule(rule, trees.n_trees, task)
     if rule is None or sums_votes(rule):
         return TreesDecider(trees, name_of_sum(rule))
-    return VotesDecider(trees, rule)
+    return VotesDecider(trees, rule, encoding)
+
+
+def rule_encoding(kept: KeptRule, models: Models) -> MatrixEncoding | None:
+    """Return the encoding of the rows for a rule that needs them; None for other rules."""
+    encoding = models.encoding(kept.encoder)
+    require((encoding is None) == (kept.encoder is None), "The encoder of the rows is not a TableEncoder")
+    return encoding
 
 
 def check_rule(rule: VotingRule | None, n_members: int, task: Task) -> None:

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.neighbors import NearestNeighbors
 
-from committee.combining.selection import feature_space
-from committee.combining.selection.feature_space import Nearest
 from committee.rules import DynamicRule
+from committee.table import nearest_rows
+from committee.table.nearest_rows import Nearest
 
 
 def some_points(n_points, n_columns, seed):
@@ -83,7 +83,7 @@ def test_the_number_of_threads_does_not_change_neighbours(monkeypatch):
     known, asked = some_points(2000, 6, 6), some_points(1500, 6, 7)
     expected = Nearest(known).find(asked, 5)
     for count in (1, 2, 5):
-        monkeypatch.setattr(feature_space, "n_threads", lambda _, count=count: count)
+        monkeypatch.setattr(nearest_rows, "n_threads", lambda _, count=count: count)
         np.testing.assert_array_equal(Nearest(known).find(asked, 5), expected)
 
 
