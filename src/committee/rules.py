@@ -2,6 +2,7 @@
 
 from committee.combining.adjusted_rule import AdjustedRule
 from committee.combining.bayesian_rules import BayesianAveragingRule, BayesianCombinationRule
+from committee.combining.constant_rule import ConstantRule
 from committee.combining.decision_templates import DecisionTemplateRule, DempsterShaferRule
 from committee.combining.fixed_rules import (
     borda,
@@ -34,6 +35,7 @@ __all__ = [
     "BehaviourKnowledgeRule",
     "BestMemberRule",
     "CAWPERule",
+    "ConstantRule",
     "DecisionTemplateRule",
     "DempsterShaferRule",
     "DynamicRule",

@@ -58,3 +58,17 @@ def test_a_variable_without_a_bound_may_be_negative():
         return float(((point + 1) ** 2).sum()), 2 * (point + 1), 2 * np.eye(2)
 
     np.testing.assert_allclose(lowest_point(bowl, np.ones(2), np.array([True, False])), [0, -1])
+
+
+def test_on_few_rows_the_weights_stay_near_the_mean():
+    votes, y = drawn_votes(0, n_rows=4000)
+    few, many = votes[:, :40], votes
+    for penalty, rows, labels in ((10 / 40, few, y[:40]), (10 / 4000, many, y)):
+        expected = LogPoolRule(penalty=penalty).fit(rows, labels).weights_
+        np.testing.assert_array_equal(LogPoolRule().fit(rows, labels).weights_, expected)
+    large = np.tile(votes, (1, 5, 1)), np.tile(y, 5)
+    np.testing.assert_array_equal(
+        LogPoolRule().fit(*large).weights_, LogPoolRule(penalty=1e-3).fit(*large).weights_
+    )
+    usual, weak = (LogPoolRule(penalty=each).fit(few, y[:40]).weights_ for each in (None, 1e-3))
+    assert np.abs(usual - 1 / 6).max() < np.abs(weak - 1 / 6).max() / 2

@@ -18,6 +18,7 @@ MODULES: Mapping[str, str] = {
     "BayesianAveragingRule": "bayesian_rules",
     "BayesianCombinationRule": "bayesian_rules",
     "StackingRule": "stacking",
+    "ConstantRule": "constant_rule",
     "LogPoolRule": "logarithmic_pool",
     "AdjustedRule": "adjusted_rule",
     "GreedyRule": "selection.greedy_selection",

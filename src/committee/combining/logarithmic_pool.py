@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from committee.combining.rule import Rule
-from committee.parameters import declared, number, parameter
+from committee.parameters import declared, number, optional, parameter
 from committee.saving import saved
 from committee.saving.format import attributes
 from committee.votes.honest_votes import HonestVotes
@@ -24,6 +24,8 @@ SMALLEST = 1e-3
 # Settings of Newton's method: the maximum number of steps, the slope at which it ends, the required share of
 # the predicted decrease (Armijo's rule), the smallest step, and the distance at which a bound is active.
 MOST_STEPS, FLAT, ENOUGH, SMALLEST_STEP, NEAR = 50, 1e-6, 1e-4, 1e-6, 1e-10
+# The penalty is worth this many rows, but at least a small share of the rows.
+ROWS_OF_PENALTY, LEAST_PENALTY = 10.0, 1e-3
 # Added to the curvature, relative to it, because equal members have no unique best weights without a penalty.
 RIDGE = 1e-12
 
@@ -61,10 +63,11 @@ class LogPoolRule(Rule):
     # The rule is fitted on votes of single models. Their mean is calibrated differently.
     decides_by_fold: ClassVar[bool] = True
 
-    penalty: float = parameter(
-        1e-3,
-        number(0),
-        "The factor of the squared distances. With 0, members with equal votes have no unique best weights.",
+    penalty: float | None = parameter(
+        None,
+        optional(number(0)),
+        "The factor of the squared distances. With 0, members with equal votes have no unique best weights. "
+        "None is 10 / n_rows, but at least 0.001: with few rows, the weights stay near 1 / n_members.",
     )
 
     kept: ClassVar[Mapping[str, attributes.Kind]] = {
@@ -73,10 +76,23 @@ class LogPoolRule(Rule):
     }
 
     def _learn(self, honest: HonestVotes) -> None:
-        self.weights_, self.biases_ = lowest_log_loss(honest, self.penalty, SMALLEST)
+        penalty = penalty_for(honest) if self.penalty is None else self.penalty
+        self.weights_, self.biases_ = lowest_log_loss(honest, penalty, SMALLEST)
 
     def _decide(self, votes: np.ndarray) -> np.ndarray:
         return np.exp(pooled(logarithm(votes, SMALLEST), self.weights_, self.biases_))
+
+
+def penalty_for(honest: HonestVotes) -> float:
+    """Return the default penalty for a number of rows.
+
+    Examples
+    --------
+    >>> votes = np.full((1, 50, 2), 0.5)
+    >>> penalty_for(HonestVotes.of(votes, [0, 1] * 25))
+    0.2
+    """
+    return max(LEAST_PENALTY, ROWS_OF_PENALTY / float(honest.weights.sum()))
 
 
 def lowest_log_loss(honest: HonestVotes, penalty: float, smallest: float) -> tuple[np.ndarray, np.ndarray]:

@@ -28,6 +28,7 @@ TRAINED: Mapping[str, tuple[str, Mapping[str, object]]] = {
     "bayesian_combination": ("BayesianCombinationRule", {}),
     "stacking": ("StackingRule", {}),
     "log_pool": ("LogPoolRule", {}),
+    "constant": ("ConstantRule", {}),
     "adjusted": ("AdjustedRule", {}),
     "greedy": ("GreedyRule", {}),
     "best_member": ("BestMemberRule", {}),
