@@ -152,16 +152,16 @@ class AutomaticCommittee(Reducing):
         clock = Clock(None if self.time_limit is None else float(self.time_limit))
         training = read()
         rng = generator_of(self.random_state)
-        members = self._members(training)
         rule = None if self._finds_rule() else self._adjusted(seeded(as_rule(self.rule), rng))
         if training.is_open:
             check_scoring(self.scoring, training)
-            if rule is not None:
-                check_rule(rule, len(members), training.task, is_weighted=differ(training.weights))
+        every = self._every_repeat(training, rng)
+        members = self._members(training, every[0])
+        if training.is_open and rule is not None:
+            check_rule(rule, len(members), training.task, is_weighted=differ(training.weights))
         clock.keep_for_rule(seconds_for(len(members) * len(training.rows) * training.task.n_outputs))
         if self.keep != "all":
             clock.keep_for_refits()
-        every = self._every_repeat(training, rng)
         repeats = every.first(self._n_repeats(training)) if isinstance(every, Repeats) else every
         seed = int(rng.integers(LARGEST_SEED))
         members = [seeded_by_name(each, seed) for each in members]
@@ -239,12 +239,12 @@ class AutomaticCommittee(Reducing):
         ):
             return Refits(training, run, work, clock, room, journal).models_of(fitted, n_copies)
 
-    def _members(self, training: TrainingSet) -> list[Member]:
+    def _members(self, training: TrainingSet, folds: list[Fold]) -> list[Member]:
         """Return the members to try, with parameters for the size of the table."""
         if not training.is_open:
             tree: Any = DecisionTreeClassifier
             return [Member("tree", tree(max_depth=1))]
-        size = Size.of(training)
+        size = Size.of(training, folds)
         usual = portfolio(size, self.preset)
         return members_of(self.estimators, size, usual)
 

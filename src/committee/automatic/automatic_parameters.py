@@ -75,7 +75,10 @@ class AutomaticParameters:
         'search of neighbours takes less than about two seconds (longer with preset="best", never with '
         '"fast"). The logarithmic pool and shrunken stacking decide unless another rule is better by more '
         "than two standard errors. With a metric other than log loss and squared error, the best rule "
-        "decides; dynamic selection must be significantly better.",
+        "decides; dynamic selection must be significantly better. The constant rule (the shares of the "
+        "classes, or the mean of y) and the best single member decide if they are significantly better. "
+        "With fewer than 10 rows per class (30 rows with more than three classes, 20 in a regression), the "
+        "mean of the members decides, with a warning.",
     )
     time_limit: float | None = parameter(
         None,

@@ -8,8 +8,9 @@ scikit-learn see the table as the matrix that `TableEncoder` makes.
 from __future__ import annotations
 
 import importlib
+import math
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -43,11 +44,15 @@ from committee.sampling import (
     RotationForestClassifier,
 )
 from committee.table import Schema
+from committee.votes.folds import Fold
 
 Make: TypeAlias = "Callable[[Size], BaseEstimator]"
 
 # The most columns that a category becomes, as `TableEncoder` encodes it.
 MOST_VALUES = 32
+N_NEIGHBOURS = 15
+# Early stopping holds out a tenth of the rows for validation, except one of each class.
+ROWS_TO_STOP_EARLY = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +75,8 @@ class Candidate:
         The largest number of rows times columns of the encoded matrix.
     for_amounts : bool
         Whether the member needs targets that are all > 0.
+    least_rows : int
+        The smallest number of training rows in a fold, besides one of each class (or one for regression).
     """
 
     name: str
@@ -79,6 +86,7 @@ class Candidate:
     most_rows: float = np.inf
     most_cells: float = np.inf
     for_amounts: bool = False
+    least_rows: int = 0
 
     def member(self, size: Size) -> Member:
         """Return the member for a table."""
@@ -88,6 +96,13 @@ class Candidate:
         """Return whether the member suits the task and the size of a table."""
         is_small = size.n_rows <= self.most_rows and size.n_rows * size.n_encoded <= self.most_cells
         return is_small and size.task in self.tasks and (size.are_amounts or not self.for_amounts)
+
+    def rows_needed(self, size: Size) -> int:
+        """Return how many rows a table needs for this member, or 0 if a table of some size has enough."""
+        least = self.least_rows + size.n_outputs
+        if self.least_rows == 0 or size.n_training is None or size.n_training >= least:
+            return 0
+        return math.ceil(least * size.n_rows / size.n_training)
 
 
 @dataclass(frozen=True)
@@ -105,6 +120,8 @@ class Size:
         The number of columns of the table; 0 if it is a matrix.
     are_amounts : bool, default=False
         Whether the targets are numbers that are all > 0.
+    n_training : int or None, default=None
+        The number of training rows of the smallest fold. None if it is not known.
     """
 
     task: str
@@ -113,14 +130,18 @@ class Size:
     n_outputs: int
     n_columns: int = 0
     are_amounts: bool = False
+    n_training: int | None = None
 
     @classmethod
-    def of(cls, training: TrainingSet) -> Size:
-        """Return the size of a training set."""
+    def of(cls, training: TrainingSet, folds: Iterable[Fold] = ()) -> Size:
+        """Return the size of a training set that is split into folds."""
         task = "classification" if training.are_classes else "regression"
         width, n_columns = encoded_width(training.schema), training.schema.n_columns
         are_amounts = not training.are_classes and bool((training.y[training.rows] > 0).all())
-        return cls(task, len(training.rows), width, training.task.n_outputs, n_columns, are_amounts)
+        n_training = min((len(train) for train, _ in folds), default=None)
+        return cls(
+            task, len(training.rows), width, training.task.n_outputs, n_columns, are_amounts, n_training
+        )
 
     @property
     def are_classes(self) -> bool:
@@ -185,11 +206,13 @@ booster = partial(either, GradientBoostingClassifier, GradientBoostingRegressor)
 forest = partial(either, RandomForestClassifier, RandomForestRegressor, n_estimators=200)
 extra_trees = partial(either, ExtraTreesClassifier, ExtraTreesRegressor, n_estimators=200)
 network = partial(either, NetworkClassifier, NetworkRegressor)
-neighbours = on_matrix(either(KNeighborsClassifier, KNeighborsRegressor, n_neighbors=15, weights="distance"))
+neighbours = on_matrix(
+    either(KNeighborsClassifier, KNeighborsRegressor, n_neighbors=N_NEIGHBOURS, weights="distance")
+)
 discriminant = on_matrix(either(LinearDiscriminantAnalysis))
 bayes = on_matrix(either(GaussianNB))
 
-# The tolerance of early stopping must not depend on the unit of y.
+# The tolerance of early stopping must not depend on the unit of y. It needs a validation row.
 patient_booster = partial(booster, early_stopping=True, n_iter_no_change=60, tol=0.0)
 long_booster = partial(
     booster,
@@ -235,6 +258,7 @@ CANDIDATES = {
                 min_samples_leaf=3,
                 subsample=0.7,
             ),
+            least_rows=ROWS_TO_STOP_EARLY,
         ),
         Candidate(
             "booster_columns",
@@ -247,6 +271,7 @@ CANDIDATES = {
                 min_samples_leaf=10,
                 subsample=0.8,
             ),
+            least_rows=ROWS_TO_STOP_EARLY,
         ),
         Candidate("booster_long", "gradient boosting, small steps", long_booster()),
         Candidate(
@@ -333,7 +358,14 @@ CANDIDATES = {
             most_cells=2e7,
         ),
         Candidate("machine", "support vector machine", machine, most_rows=4_000, most_cells=4e5),
-        Candidate("neighbours", "nearest neighbours", neighbours, most_rows=30_000, most_cells=2e6),
+        Candidate(
+            "neighbours",
+            "nearest neighbours",
+            neighbours,
+            most_rows=30_000,
+            most_cells=2e6,
+            least_rows=N_NEIGHBOURS,
+        ),
         Candidate("logitboost", "LogitBoost", either(LogitBoostClassifier, n_estimators=200), CLASSES),
         Candidate("adaboost", "AdaBoost", either(AdaBoostClassifier, n_estimators=100), CLASSES),
         Candidate("c45", "C4.5 tree", either(C45Classifier), CLASSES, most_cells=2e7),
@@ -345,7 +377,14 @@ CANDIDATES = {
             CLASSES,
             most_cells=1e6,
         ),
-        Candidate("discriminant", "linear discriminant analysis", discriminant, CLASSES, most_cells=1e7),
+        Candidate(
+            "discriminant",
+            "linear discriminant analysis",
+            discriminant,
+            CLASSES,
+            most_cells=1e7,
+            least_rows=1,
+        ),
         Candidate("bayes", "naive Bayes", bayes, CLASSES, most_cells=2e7),
     )
 }
@@ -429,7 +468,7 @@ def named(names: list[str], size: Size) -> list[Member]:
 def members_of(given: object, size: Size, usual: list[Member]) -> list[Member]:
     """Return the members that the user passed. "auto" stands for the usual members that are not named."""
     if isinstance(given, str) and given == AUTO:
-        return usual
+        return with_enough_rows(usual, usual, size)
     expected = (
         'estimators must be "auto", or a list of names of the portfolio and of (name, estimator) pairs.'
     )
@@ -445,7 +484,32 @@ def members_of(given: object, size: Size, usual: list[Member]) -> list[Member]:
     pairs = check_pairs([(each, known[each].estimator) if isinstance(each, str) else each for each in given])
     for name, estimator in pairs:
         check_kind(name, estimator, size.are_classes)
-    return [known.get(name, Member(name, estimator)) for name, estimator in pairs]
+    members = [known.get(name, Member(name, estimator)) for name, estimator in pairs]
+    of_portfolio = {*known, *(each.name for each in usual if AUTO in names)}
+    return with_enough_rows(members, [each for each in members if each.name in of_portfolio], size)
+
+
+def with_enough_rows(members: list[Member], of_portfolio: list[Member], size: Size) -> list[Member]:
+    """Leave out members of the portfolio that need more rows, with a warning. Raise if none is left.
+
+    Examples
+    --------
+    >>> size = Size("classification", n_rows=12, n_encoded=2, n_outputs=2, n_training=9)
+    >>> few = named(["neighbours"], size)
+    >>> with_enough_rows(few, few, size)
+    Traceback (most recent call last):
+    ValueError: No member can learn from 12 rows: 'neighbours' needs at least 23 rows. Pass more rows.
+    """
+    every = CANDIDATES | NAMED_ONLY
+    needed = {each.name: every[each.name].rows_needed(size) for each in of_portfolio}
+    short = {name: n_rows for name, n_rows in needed.items() if n_rows}
+    if not short:
+        return members
+    reasons = ", ".join(f"{name!r} needs at least {n_rows} rows" for name, n_rows in short.items())
+    if len(short) == len(members):
+        raise ValueError(f"No member can learn from {size.n_rows} rows: {reasons}. Pass more rows.")
+    warnings.warn(f"Members that need more rows are left out: {reasons}.", UserWarning, stacklevel=6)
+    return [each for each in members if each.name not in short]
 
 
 def named_in(members: object) -> list[str]:

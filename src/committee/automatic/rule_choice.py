@@ -2,7 +2,9 @@
 
 In: honest votes and a metric. Out: the rules with their losses, the chosen one first. The comparison is
 nested: each rule is scored on rows that neither the rule nor the members were fitted on. The rule that does
-best on most tables is chosen unless another one is significantly better.
+best on most tables is chosen unless another one, or a single member, is significantly better. The constant
+rule is a candidate, so that a committee that has learnt nothing predicts the shares of the classes. With few
+rows, the mean decides unless the constant rule is significantly better.
 """
 
 from __future__ import annotations
@@ -53,6 +55,9 @@ MOST_ROWS_TO_LOOK_AT = 5_000
 SECONDS_TO_LOOK = {"fast": 0.0, "balanced": 2.0, "best": math.inf}
 # The rule that is chosen unless another is significantly better, by the loss of a row.
 USUAL: dict[RowLosses, str] = {log_losses: "log_pool", squared_errors: "shrunken stacking"}
+# With fewer rows than this for each output, but at most for MOST_OUTPUTS, other rules than the mean learn too
+# little. A regression counts as two classes.
+ROWS_OF_OUTPUT, LEAST_OUTPUTS, MOST_OUTPUTS = 10, 2, 3
 # A significant difference, in standard errors of the mean difference of the row losses.
 SIGNIFICANT = 2.0
 
@@ -112,7 +117,7 @@ def compare_rules(
     Raises
     ------
     NoValueError
-        If the metric has no value for any rule.
+        If the metric has no value for any rule that uses the members.
     """
     began = time.monotonic()
     unit = 0.0
@@ -139,18 +144,28 @@ def compare_rules(
         if stop is None:
             raise
         stop()
+    if no_value is not None and all(each.name == "constant" for each in found):
+        raise no_value
     if not found:
-        if no_value is not None:
-            raise no_value
         return []
     simplest = [name for name, _ in rules]
     found.sort(key=lambda scored: (scored.loss, simplest.index(scored.name)))
-    # A rule that uses the rows is slower and stores them, so it must be significantly better too.
-    by_votes = next((each for each in found if not each.rule._looks_at_X()), found[0])
-    usual = next((each for each in found if each.name == usual_name), by_votes)
-    if is_surely_better(found[0].decision, usual.decision, honest, scoring):
-        return found
-    return [usual, *(each for each in found if each is not usual)]
+    # A rule that uses the rows is slower and stores them, and the constant rule answers every row alike, so
+    # they must be significantly better too.
+    by_votes = next(
+        (each for each in found if each.name != "constant" and not each.rule._looks_at_X()), found[0]
+    )
+    chosen = next((each for each in found if each.name == usual_name), by_votes)
+    if is_surely_better(found[0].decision, chosen.decision, honest, scoring):
+        chosen = found[0]
+    # The leaderboard shows the honest losses of single members, so a significantly better one must decide.
+    # The loss of the rule is higher, because it includes the choice of the member.
+    alone = next((each for each in found if each.name == "best_member"), chosen)
+    if alone is not chosen and is_surely_better(
+        best_votes(honest, scoring), chosen.decision, honest, scoring
+    ):
+        chosen = alone
+    return [chosen, *(each for each in found if each is not chosen)]
 
 
 @dataclass(frozen=True)
@@ -194,6 +209,14 @@ class RuleChoice:
     def best_in_time(self, honest: HonestVotes, training: TrainingSet, preset: str, clock: Clock) -> Rule:
         """Return the best rule, with half of the time of the rule for its comparison and half for its fit."""
         seconds, when = clock.left_for_rule() / 2, " while rules were compared"
+        least = least_rows(honest.n_outputs)
+        if honest.n_rows < least and honest.n_members > 1:
+            warnings.warn(
+                f"The mean of the members decides, because {honest.n_rows} rows are too few to learn another "
+                f"rule: {least} are needed. Expect large errors of all scores.",
+                UserWarning,
+                stacklevel=5,
+            )
         compared = sampled(honest, votes_in(seconds))
 
         def compare() -> Rule:
@@ -248,24 +271,50 @@ def with_time_limit(rule: Rule, seconds: float) -> Rule:
     return limited
 
 
+def least_rows(n_outputs: int) -> int:
+    """Return the smallest number of rows with which rules other than the mean can be learnt.
+
+    Examples
+    --------
+    >>> [least_rows(n_outputs) for n_outputs in (1, 2, 3, 100)]
+    [20, 20, 30, 30]
+    """
+    return ROWS_OF_OUTPUT * min(max(n_outputs, LEAST_OUTPUTS), MOST_OUTPUTS)
+
+
 def usual_rule(honest: HonestVotes, scoring: object) -> str | None:
     """Return the name of the rule that does best on most tables; None if it is unknown for a metric."""
+    if honest.n_rows < least_rows(honest.n_outputs):
+        return "mean"
     losses = learnt_by(scoring, honest.n_outputs).losses
     return None if losses is None else USUAL.get(losses)
+
+
+def best_votes(honest: HonestVotes, scoring: object) -> np.ndarray:
+    """Return the votes of the member with the lowest honest loss."""
+    losses = member_losses(learnt_by(scoring, honest.n_outputs, honest.classes), honest)
+    return honest.votes[int(np.argmin(losses))].astype(np.float64)
 
 
 def is_surely_better(first: np.ndarray, second: np.ndarray, honest: HonestVotes, scoring: object) -> bool:
     """Return whether a decision has a significantly lower loss than another, compared row by row.
 
-    A metric without a loss of single rows is replaced by the accuracy or the squared error.
+    A metric without a loss of single rows is replaced by the accuracy or the squared error. For classes, an
+    average row with a random class is added if it speaks against the first decision: without it, being always
+    right on few rows would justify any confidence.
     """
     both = honest.with_votes(np.stack([first, second]))
     row_losses = learnt_by(scoring, both.n_outputs).learnt_losses or (
         errors if both.are_classes else squared_errors
     )
-    losses = row_losses(both.votes, both.y)
-    weights = both.weights / both.weights.sum()
+    losses, weights = row_losses(both.votes, both.y), both.weights
     difference = losses[1] - losses[0]
+    if both.are_classes:
+        of_classes = [row_losses(both.votes, np.full_like(both.y, code)) for code in range(both.n_outputs)]
+        of_average = np.average(np.mean(of_classes, axis=0), axis=1, weights=weights)
+        difference = np.append(difference, min(0.0, of_average[1] - of_average[0]))
+        weights = np.append(weights, weights.mean())
+    weights = weights / weights.sum()
     difference /= np.abs(difference).max() or 1.0  # so that its squares are finite
     mean = float(weights @ difference)
     error = float(np.sqrt(weights**2 @ (difference - mean) ** 2))
@@ -325,9 +374,12 @@ def drawn_of_each(classes: np.ndarray, share: float, fewest: int) -> np.ndarray:
 def rules_for(honest: HonestVotes, scoring: object) -> list[tuple[str, Rule]]:
     """Return the rules to compare, the simplest first."""
     n_members, _, n_outputs = honest.votes.shape
+    constant = ("constant", rule_named("constant"))
     best = ("best_member", rule_named("best_member").set_params(scoring=scoring))
     if n_members == 1:
-        return [best]
+        return [best, constant]
+    if honest.n_rows < least_rows(n_outputs):
+        return [("mean", rule_named("mean")), constant]
     greedy = rule_named("greedy").set_params(scoring=scoring)
     stacking = rule_named("stacking")
     rules = [best, ("mean", rule_named("mean")), ("greedy", greedy)]
@@ -339,6 +391,7 @@ def rules_for(honest: HonestVotes, scoring: object) -> list[tuple[str, Rule]]:
         rules.append(("log_pool", rule_named("log_pool")))
         if learnt_by(scoring, n_outputs).losses in OF_PROBABILITIES:
             rules.append(("calibrated greedy", rule_named("adjusted").set_params(rule=greedy)))
+    rules.append(constant)
     if honest.X is not None:
         rules.append(("dynamic", rule_named("dynamic")))
     return rules

@@ -35,8 +35,8 @@ def fit_member(
 ) -> BaseEstimator:
     """Fit a clone of an estimator. If it refuses labels, it gets their numbers.
 
-    On rows of one class a constant is fitted, unless the estimator is from committee: some estimators refuse
-    a single class, and others, such as naive Bayes, cannot vote after it.
+    On rows of one class a constant is fitted, unless the estimator is from committee and accepts them: some
+    estimators refuse a single class, and others, such as naive Bayes, cannot vote after it.
 
     Examples
     --------
@@ -44,11 +44,14 @@ def fit_member(
     >>> fit_member(LogisticRegression(), [[1], [2]], np.array(["a", "a"]), None, are_classes=True)
     DummyClassifier()
     """
-    if are_classes and not isinstance(estimator, Tabular) and (answers == answers[0]).all():
+    is_one_class = are_classes and bool((answers == answers[0]).all())
+    if is_one_class and not isinstance(estimator, Tabular):
         return DummyClassifier().fit(X, answers)
     try:
         return fit_clone(estimator, X, answers, weights, groups)
     except (ValueError, TypeError) as refusal:
+        if is_one_class:
+            return DummyClassifier().fit(X, answers)
         if not are_classes or are_numbered(answers):
             raise
         try:
