@@ -386,16 +386,34 @@ def test_a_failing_member_is_dropped_with_a_warning():
         CommitteeClassifier([("shy", Failing())]).fit(X, Y)
 
 
-def test_events_report_member_fold_best_score_and_time_left():
+def test_events_report_members_best_score_and_time_left():
     events = []
     with receiving(events.append):
         CommitteeClassifier(MEMBERS, cv=3, time_limit=1000, n_jobs=1, random_state=0).fit(X, Y)
     reported = [event for event in events if event.name == "CommitteeClassifier" and event.n_done]
-    assert [event.part for event in reported[:2]] == ["member 'bayes', fold 0", "member 'bayes', fold 1"]
-    first, third, sixth = reported[0], reported[2], reported[5]
-    assert first.score is None and -1 < third.score <= sixth.score < 0
-    assert 0 < sixth.seconds_left < 1000
-    assert "member 'near', fold 2" in str(sixth) and "s left" in str(sixth)
+    assert {(event.what, event.n_total) for event in reported} == {("members", 2)}
+    first, second = (next(each for each in reported if each.n_done == number) for number in (1, 2))
+    assert (first.part, second.part) == ("bayes", "near")
+    assert -1 < first.score <= second.score < 0 and first.shown == ("log loss", -first.score)
+    assert 0 < second.seconds_left < 1000
+    assert f"best log loss {-second.score:.4g}" in str(second) and "s left" in str(second)
+    assert str(reported[-1]).startswith("2 of 2 members, best log loss")
+
+
+def test_without_a_limit_the_share_of_the_work_grows_to_one():
+    events = []
+    with receiving(events.append):
+        CommitteeClassifier(MEMBERS, cv=3, n_jobs=1, random_state=0).fit(X, Y)
+    shares = [event.share for event in events if event.name == "CommitteeClassifier" and event.share]
+    assert shares == [pytest.approx(done / 6) for done in range(1, 7)]
+
+
+def test_members_that_are_left_out_are_not_in_the_total_of_the_last_event():
+    events = []
+    with receiving(events.append), pytest.warns(RuntimeWarning, match="'shy' is dropped"):
+        CommitteeClassifier([("shy", Failing()), *MEMBERS], cv=3, random_state=0).fit(X, Y)
+    last = next(event for event in events if event.name == "CommitteeClassifier" and event.is_over)
+    assert (last.n_done, last.n_total) == (2, 2)
 
 
 @pytest.mark.parametrize(

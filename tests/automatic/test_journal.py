@@ -31,7 +31,7 @@ from committee import CommitteeClassifier
 from committee.running import receiving
 
 def kill(event):
-    if event.n_done == 4 and event.name == "CommitteeClassifier":
+    if (event.share or 0) > 0.4 and event.name == "CommitteeClassifier":
         os.kill(os.getpid(), signal.SIGKILL)
 
 members = ["booster", "linear", "machine"]

@@ -146,7 +146,7 @@ from committee.running import receiving
 sent = []
 
 def stop(event):
-    if event.n_done == 3 and event.name == "CommitteeClassifier" and not sent:
+    if (event.share or 0) > 0.6 and event.name == "CommitteeClassifier" and not sent:
         sent.append(event)
         os.kill(os.getpid(), getattr(signal, sys.argv[1]))
 

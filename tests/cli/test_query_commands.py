@@ -10,6 +10,8 @@ import pytest
 
 import committee as package
 from committee import RandomForestRegressor
+from committee.assembling import Leaderboard, Standing
+from committee.cli.console import show_board
 
 
 def test_predict_prints_a_line_for_each_row(committee, model):
@@ -246,3 +248,19 @@ def test_all_missing_columns_are_named(committee, folder, model):
     committee("predict", model, "t.csv").complains(
         3, "There are no columns 'size', 'colour' in t.csv. It has row, weight."
     )
+
+
+def test_a_narrow_terminal_does_not_show_the_last_columns_of_a_leaderboard(capsys, monkeypatch):
+    rows = [
+        Standing("committee", "mean", 0.8, low=0.7, high=0.9),
+        Standing("member", "tree", 0.75, n_models=5),
+    ]
+    board = Leaderboard(rows, "accuracy")
+    show_board(board)
+    whole = capsys.readouterr().out.splitlines()
+    assert whole[0].split()[-1] == "models" and not any(line.endswith(" ") for line in whole)
+    monkeypatch.setattr("committee.cli.console.columns_of", lambda stream: 30)
+    show_board(board)
+    narrow = capsys.readouterr().out.splitlines()
+    assert max(map(len, narrow)) <= 30 and narrow[0].split() == ["accuracy"]
+    assert all(long.startswith(short) for long, short in zip(whole, narrow, strict=True))

@@ -21,7 +21,7 @@ from committee import (
     RandomForestClassifier,
 )
 from committee.running import Event, Work, receiving
-from committee.running.progress import Bars, Lines, display, forward, within
+from committee.running.progress import Bar, Lines, display, forward, within
 
 CLASSES, NUMBERS = load_breast_cancer(return_X_y=True), load_diabetes(return_X_y=True)
 EVERY_FAMILY = pytest.mark.parametrize(
@@ -144,18 +144,20 @@ def test_forwarded_events_become_parts_of_the_current_work():
     forward(events[0])  # without a receiver
 
 
-def test_lines_report_parts_but_not_their_ends(capsys, monkeypatch):
+def test_lines_report_the_outermost_work_at_the_time_of_inner_events(capsys, monkeypatch):
     monkeypatch.setattr("committee.running.progress.SECONDS_BETWEEN_LINES", 0.0)
+    times = iter([0.0, 1.0, 1.0, 3.5, 3.5, 4.0, 4.0, 5.0, 5.0])
+    monkeypatch.setattr("time.monotonic", lambda: next(times))
     lines = Lines()
-    lines(Event("rounds", "Booster", 3, 40, 1.25, within=("fold 1 of 5",)))
-    lines(Event("folds", "Booster", 1, 5, 1.25, -0.5, is_limit=True))
+    lines(Event("members", "Committee", 1, 5, 1.25, -0.5, is_limit=True, seconds_left=3.75))
+    lines(Event("rounds", "Booster", 3, 40, 1.25, within=("member 2 of 5",)))
     monkeypatch.setattr("committee.running.progress.SECONDS_BETWEEN_LINES", 100.0)
-    lines(Event("rounds", "Booster", 40, 40, 1.25, is_over=True, within=("fold 1 of 5",)))
-    lines(Event("folds", "Booster", 5, None, 2.0, is_over=True))
+    lines(Event("rounds", "Booster", 40, 40, 1.25, is_over=True, within=("member 2 of 5",)))
+    lines(Event("members", "Committee", 5, None, 5.0, is_over=True))
     assert capsys.readouterr().err.splitlines() == [
-        "committee: fold 1 of 5: 3 of 40 rounds, 1.2 s",
-        "committee: 1 of at most 5 folds, score -0.5, 1.2 s",
-        "committee: 5 folds, 2.0 s",
+        "committee: 1 of at most 5 members, 25 %, score -0.5, 1.2 s, 4 s left",
+        "committee: 1 of at most 5 members, 75 %, score -0.5, 3.8 s, 1 s left",
+        "committee: 5 members, 5.0 s",
     ]
 
 
@@ -164,20 +166,15 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_bars_show_work_and_its_parts_and_keep_the_outermost(monkeypatch):
+def test_a_bar_shows_only_the_outermost_work(monkeypatch):
     console = pytest.importorskip("rich.console")
     monkeypatch.setattr("committee.running.progress.SECONDS_BETWEEN_PICTURES", 0.0)
     screen = io.StringIO()
-    bars = Bars(console.Console(file=screen, force_terminal=True, width=100))
-    with receiving(bars):
-        GradientBoostingRegressor("auto").fit(*NUMBERS)
+    bar = Bar(console.Console(file=screen, force_terminal=True, width=100))
+    with receiving(bar):
+        AdaBoostM1Classifier(RandomForestClassifier(2, max_depth=1), n_estimators=2).fit(*CLASSES)
     shown = screen.getvalue()
-    assert "GradientBoostingRegressor: folds" in shown
-    assert "  GradientBoostingRegressor: rounds" in shown
-    assert "5/5" in shown
-    assert shown.rindex("GradientBoostingRegressor: rounds") > shown.rindex(
-        "GradientBoostingRegressor: folds"
-    )
+    assert "2 of 2 members" in shown and "trees" not in shown
     assert shown.rstrip().endswith("\x1b[?25h"), "the cursor must be visible again"
 
 
@@ -187,9 +184,9 @@ def test_a_terminal_gets_bars_and_other_streams_get_lines(monkeypatch):
     assert isinstance(display(), Lines)
     screen = Terminal()
     monkeypatch.setattr(sys, "stderr", screen)
-    assert isinstance(display(), Bars)
+    assert isinstance(display(), Bar)
     RandomForestClassifier(3, verbose=1).fit(*CLASSES)
-    assert "RandomForestClassifier: trees" in screen.getvalue()
+    assert "3 of 3 trees" in screen.getvalue()
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     assert isinstance(display(), Lines), "without rich"
 

@@ -357,11 +357,13 @@ class AutomaticCommittee(Reducing):
             with (
                 running.runner_of(kind, room.n_at_once(self.n_jobs)) as run,
                 running.Work(
-                    "folds", type(self).__name__, n_total, is_limit=is_limit, verbose=verbose
+                    "members", type(self).__name__, len(members), is_limit=is_limit, verbose=verbose
                 ) as work,
                 without_convergence_warnings(),
             ):
-                report = FitReporter(work, training, self.scoring, len(repeats[0]), clock, calls)
+                report = FitReporter(
+                    work, training, self.scoring, len(members), len(repeats[0]), n_total, clock, calls
+                )
                 # Without a time limit all members continue, so the result does not depend on their speed.
                 chooses = self.time_limit is not None and training.is_open
                 choose_next = partial(members_that_count, training=training) if chooses else None
@@ -370,6 +372,7 @@ class AutomaticCommittee(Reducing):
                 )
                 fitted = schedule.fit_members()
                 skipped = schedule.skipped()
+                report.end(len(fitted))
         except KeyboardInterrupt:
             # It may also come while the idle workers are stopped.
             if not fitted:

@@ -69,8 +69,11 @@ class FitReporter:
     work : Work
     training : TrainingSet
     scoring : str, scorer, callable or None
+    n_members : int
     n_folds : int
         The number of folds in which a member is fitted before it is scored.
+    n_fits : int
+        The number of all fits. With a time limit, fewer are made.
     clock : Clock
     calls : TaskCalls, default=None
         scikit-learn's callbacks.
@@ -79,7 +82,9 @@ class FitReporter:
     work: Work
     training: TrainingSet
     scoring: object
+    n_members: int
     n_folds: int
+    n_fits: int
     clock: Clock
     calls: TaskCalls | None = None
     losses: dict[int, float] = field(default_factory=dict)
@@ -98,8 +103,28 @@ class FitReporter:
                 self._score(place, [results[key] for key in keys])
             score = self.metric.of_loss(min(self.losses.values())) if self.losses else None
             best = None if score is None else shown(self.metric.name, score)
-            self.work.report(n_done, score, part=fit.name, seconds_left=self.clock.left(), shown=best)
+            self.work.report(
+                self._n_whole(results),
+                score,
+                part=fit.member.title or fit.member.name,
+                seconds_left=self.clock.left(),
+                shown=best,
+                share=n_done / self.n_fits,
+            )
         return self.calls is not None and self.calls.report(n_done)
+
+    def end(self, n_fitted: int) -> None:
+        """Report the number of fitted members as the number of all, since the others were left out."""
+        if self.work.has_receiver:
+            score = self.metric.of_loss(min(self.losses.values())) if self.losses else None
+            best = None if score is None else shown(self.metric.name, score)
+            self.work.report(n_fitted, score, shown=best, n_total=n_fitted)
+
+    def _n_whole(self, results: dict[Key, Result]) -> int:
+        """Return the number of members that are fitted in all folds of the first repeat."""
+        return sum(
+            all((place, fold) in results for fold in range(self.n_folds)) for place in range(self.n_members)
+        )
 
     def _score(self, place: int, results: list[Result]) -> None:
         """Store the honest loss of a member, unless its votes are scores that are not calibrated yet."""

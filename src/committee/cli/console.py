@@ -15,7 +15,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO, TypeVar
 
 import typer
 
@@ -375,7 +375,7 @@ def show_table(
     right: Sequence[int] = (),
     on_stderr: bool = False,
 ) -> None:
-    """Print rows as a table. Without a terminal, the text has no colours and no blanks at the ends of lines.
+    """Print rows as a table. In a narrow terminal, long values are folded.
 
     Parameters
     ----------
@@ -387,8 +387,9 @@ def show_table(
     """
     lines = [list(row) for row in rows]
     stream = sys.stderr if on_stderr else sys.stdout
-    if not stream.isatty():
-        print(aligned(header, lines, right), file=stream)
+    text = aligned(header, lines, right)
+    if width_of(text) <= columns_of(stream):
+        print(text, file=stream)
         return
     from rich.console import Console
     from rich.table import Table
@@ -402,6 +403,19 @@ def show_table(
 
 
 def show_board(board: Leaderboard, *, on_stderr: bool = False) -> None:
-    """Print a leaderboard."""
+    """Print a leaderboard. A narrow terminal does not show the last columns."""
     header, rows = board.table()
-    show_table(header, rows, right=range(1, len(header)), on_stderr=on_stderr)
+    stream = sys.stderr if on_stderr else sys.stdout
+    while len(header) > 2 and width_of(aligned(header, rows)) > columns_of(stream):
+        header, rows = header[:-1], [row[:-1] for row in rows]
+    print(aligned(header, rows, range(1, len(header))), file=stream)
+
+
+def width_of(text: str) -> int:
+    """Return the length of the longest line."""
+    return max(map(len, text.splitlines()))
+
+
+def columns_of(stream: TextIO) -> float:
+    """Return the width of a terminal, or infinity for other streams, which get whole lines."""
+    return shutil.get_terminal_size().columns if stream.isatty() else math.inf

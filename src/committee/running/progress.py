@@ -2,7 +2,8 @@
 
 Long work (on trees, rounds, members, folds) is a `Work`, which sends an `Event` at its start, at intervals,
 and at its end. Nested work names the work that contains it. The receiver is the one of `receiving`, or else a
-display if `verbose` is set. Without a receiver, no event is made.
+display if `verbose` is set. Without a receiver, no event is made. Displays show only the outermost work: an
+event of work within it updates the times of its line.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import TaskID
 
-SECONDS_BETWEEN_LINES = 2.0
+SECONDS_BETWEEN_LINES = 10.0
 SECONDS_BETWEEN_PICTURES = 0.1
 BAR_WIDTH = 16
 
@@ -56,11 +57,15 @@ class Event:
         The longest time that the work may still take, if it is known.
     shown : (str, float) or None, default=None
         The score to display: a name, and a number that is positive for losses.
+    share : float or None, default=None
+        The share of the work that is done, if units differ in size.
 
     Examples
     --------
     >>> str(Event("trees", "RandomForestClassifier", 7, 100, 0.52, within=("member 2 of 5",)))
     'member 2 of 5: 7 of 100 trees, 0.5 s'
+    >>> str(Event("members", "CommitteeClassifier", 3, 12, 6.0, share=0.25, shown=("log loss", 0.46)))
+    '3 of 12 members, 25 %, best log loss 0.46, 6.0 s, about 18 s left'
     """
 
     what: str
@@ -75,16 +80,39 @@ class Event:
     part: str | None = None
     seconds_left: float | None = None
     shown: tuple[str, float] | None = None
+    share: float | None = None
+
+    @property
+    def progress(self) -> float | None:
+        """The share of the time if the time left is known, else the share of the work; None if unknown."""
+        if self.is_over:
+            return 1.0
+        if self.seconds_left is not None:
+            return self.seconds / (self.seconds + self.seconds_left or 1.0)
+        if self.share is not None:
+            return self.share
+        return self.n_done / self.n_total if self.n_total else None
+
+    def words(self) -> list[str]:
+        """Describe the progress, the most important words first."""
+        most = "at most " if self.is_limit and not self.is_over else ""
+        found = [f"{self.n_done}{'' if self.n_total is None else f' of {most}{self.n_total}'} {self.what}"]
+        progress = self.progress
+        if progress is not None and not self.is_over and (self.share is not None or self.seconds_left):
+            found.append(f"{100 * progress:.0f} %")
+        if self.shown is not None:
+            found.append("best {} {:.4g}".format(*self.shown))
+        elif self.score is not None:
+            found.append(f"score {self.score:.6g}")
+        found.append(f"{self.seconds:.1f} s")
+        if self.seconds_left is not None and not self.is_over:
+            found.append(f"{self.seconds_left:.0f} s left")
+        elif self.share is not None and 0 < self.share < 1 and not self.is_over:
+            found.append(f"about {self.seconds * (1 / self.share - 1):.0f} s left")
+        return found
 
     def __str__(self) -> str:
-        most = "at most " if self.is_limit else ""
-        of_all = "" if self.n_total is None else f" of {most}{self.n_total}"
-        name, number = self.shown or ("score", self.score)
-        score = "" if number is None else f", {name} {number:.6g}"
-        left = "" if self.seconds_left is None else f", {self.seconds_left:.0f} s left"
-        part = "" if self.part is None else f" ({self.part})"
-        done = f"{self.n_done}{of_all} {self.what}{part}{score}, {self.seconds:.1f} s{left}"
-        return ": ".join([*self.within, done])
+        return ": ".join([*self.within, ", ".join(self.words())])
 
 
 Receiver = Callable[[Event], object]
@@ -232,12 +260,26 @@ class Work:
         part: str | None = None,
         seconds_left: float | None = None,
         shown: tuple[str, float] | None = None,
+        share: float | None = None,
+        n_total: int | None = None,
     ) -> None:
-        """Report the number of finished units, without those of an earlier fit, and the score so far."""
-        n_done += self._n_before
-        if self._receiver is not None and (n_done, score) != (self._event.n_done, self._event.score):
+        """Report the number of finished units, without those of an earlier fit, and the score so far.
+
+        A new n_total replaces the one of the start.
+        """
+        before, n_done = self._event, n_done + self._n_before
+        n_total = before.n_total if n_total is None else n_total
+        known = before.n_done, before.score, before.share, before.n_total
+        if self._receiver is not None and known != (n_done, score, share, n_total):
             self._event = replace(
-                self._event, n_done=n_done, score=score, part=part, seconds_left=seconds_left, shown=shown
+                before,
+                n_done=n_done,
+                n_total=n_total,
+                score=score,
+                part=part,
+                seconds_left=seconds_left,
+                shown=shown,
+                share=share,
             )
             WITHIN.set((*self._event.within, self._part()))
             self._send()
@@ -254,7 +296,7 @@ class Work:
 
 
 def display() -> Receiver:
-    """Return bars if rich is installed and can draw them, else lines.
+    """Return a bar if rich is installed and can draw it, else lines.
 
     Examples
     --------
@@ -269,12 +311,44 @@ def display() -> Receiver:
         # rich needs ipywidgets in notebooks.
         has_widgets = not console.is_jupyter or importlib.util.find_spec("ipywidgets") is not None
         if (console.is_terminal or console.is_jupyter) and has_widgets and not console.is_dumb_terminal:
-            return Bars(console)
+            return Bar(console)
     return Lines()
 
 
+class Outermost:
+    """The last event of the outermost work, with times of now.
+
+    Examples
+    --------
+    >>> outermost = Outermost()
+    >>> outermost.at(Event("members", "Committee", 1, 3, 2.0)).n_done
+    1
+    >>> outermost.at(Event("trees", "Forest", 7, 100, 0.5, within=("member 2 of 3",))).what
+    'members'
+    """
+
+    def __init__(self) -> None:
+        self._last: Event | None = None
+        self._received = 0.0
+
+    def at(self, event: Event) -> Event:
+        """Return the state of the outermost work at an event of it, or of work within it."""
+        now = time.monotonic()
+        last = self._last
+        if last is None or len(event.within) <= len(last.within):
+            self._last, self._received = event, now
+            return event
+        passed = now - self._received
+        left = None if last.seconds_left is None else max(0.0, last.seconds_left - passed)
+        return replace(last, seconds=last.seconds + passed, seconds_left=left)
+
+    def is_over(self, event: Event) -> bool:
+        """Return whether an event is the last of the outermost work."""
+        return event.is_over and event is self._last
+
+
 class Lines:
-    """A display that writes lines to stderr at intervals, and one at the end of all work.
+    """A display that writes a line to stderr every ten seconds, and one at the end of the work.
 
     Examples
     --------
@@ -283,17 +357,19 @@ class Lines:
 
     def __init__(self) -> None:
         self._written = time.monotonic()
+        self._outermost = Outermost()
 
     def __call__(self, event: Event) -> None:
         """Write a line unless the last one is too recent."""
-        is_last = event.is_over and not event.within
-        if is_last or time.monotonic() - self._written >= SECONDS_BETWEEN_LINES:
-            self._written = time.monotonic()
-            print(f"committee: {event}", file=sys.stderr)
+        shown = self._outermost.at(event)
+        now = time.monotonic()
+        if self._outermost.is_over(event) or now - self._written >= SECONDS_BETWEEN_LINES:
+            self._written = now
+            print(f"committee: {shown}", file=sys.stderr)
 
 
-class Bars:
-    """A display with one bar for each work in progress. rich draws the bars.
+class Bar:
+    """A display with one bar, which rich draws in a terminal or a notebook.
 
     Parameters
     ----------
@@ -301,67 +377,39 @@ class Bars:
     """
 
     def __init__(self, console: Console) -> None:
-        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+        from rich.progress import BarColumn, Progress, TextColumn
         from rich.table import Column
 
         self._progress = Progress(
-            TextColumn("{task.description}", table_column=Column(no_wrap=True)),
             BarColumn(bar_width=BAR_WIDTH),
-            TimeElapsedColumn(),
             # This column gets the remaining width.
-            TextColumn("{task.fields[done]}", table_column=Column(no_wrap=True, ratio=1)),
+            TextColumn("{task.description}", table_column=Column(no_wrap=True, ratio=1), markup=False),
             console=console,
             expand=True,
             # A drawing thread would not end on an interruption, and events are frequent enough.
             auto_refresh=False,
         )
-        self._bars: dict[tuple[str, ...], TaskID] = {}
+        self._outermost = Outermost()
+        self._task: TaskID | None = None
         self._drawn = 0.0
 
     def __call__(self, event: Event) -> None:
-        """Update the bars, and draw them unless the last picture is too recent."""
-        bar = (*event.within, event.name, event.what)
-        if not self._bars:
+        """Update the bar, and draw it unless the last picture is too recent."""
+        shown = self._outermost.at(event)
+        if self._task is None:
             for finished in list(self._progress.task_ids):
                 self._progress.remove_task(finished)
             self._progress.start()
-        if bar not in self._bars:
-            title = "  " * len(event.within) + f"{event.name}: {event.what}"
-            self._bars[bar] = self._progress.add_task(title, total=event.n_total, done="")
-        self._progress.update(self._bars[bar], completed=event.n_done, done=in_words(event))
-        if event.is_over:
-            self._close(bar, is_part=bool(event.within))
+            self._task = self._progress.add_task("", total=1.0)
+        text = ", ".join([*shown.words(), *([] if shown.part is None else [shown.part])])
+        progress = shown.progress
+        self._progress.update(
+            self._task, description=text, completed=progress or 0.0, total=None if progress is None else 1.0
+        )
+        if self._outermost.is_over(event):
+            self._task = None
+            self._progress.refresh()
+            self._progress.stop()
         elif time.monotonic() - self._drawn >= SECONDS_BETWEEN_PICTURES:
             self._drawn = time.monotonic()
             self._progress.refresh()
-
-    def _close(self, bar: tuple[str, ...], is_part: bool) -> None:
-        number = self._bars.pop(bar)
-        if is_part:
-            self._progress.remove_task(number)
-        if not self._bars:
-            self._progress.refresh()
-            self._progress.stop()
-
-
-def in_words(event: Event) -> str:
-    """Describe the progress next to a bar, the most important words first, for narrow windows.
-
-    Examples
-    --------
-    >>> in_words(Event("folds", "CommitteeClassifier", 7, 27, 14.0, -0.46, shown=("log loss", 0.46)))
-    '7/27, about 40 s left, best log loss 0.46'
-    """
-    of_all = "" if event.n_total is None else f"/{event.n_total}"
-    words = [f"{event.n_done}{of_all}"]
-    if event.seconds_left is not None:
-        words.append(f"{event.seconds_left:.0f} s left")
-    elif event.n_total is not None and 0 < event.n_done < event.n_total:
-        words.append(f"about {event.seconds * (event.n_total / event.n_done - 1):.0f} s left")
-    if event.shown is not None:
-        words.append("best {} {:.4g}".format(*event.shown))
-    elif event.score is not None:
-        words.append(f"best {event.score:.4g}")
-    if event.part is not None:
-        words.append(event.part)
-    return ", ".join(words)
