@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
@@ -264,3 +265,50 @@ def test_a_narrow_terminal_does_not_show_the_last_columns_of_a_leaderboard(capsy
     narrow = capsys.readouterr().out.splitlines()
     assert max(map(len, narrow)) <= 30 and narrow[0].split() == ["accuracy"]
     assert all(long.startswith(short) for long, short in zip(whole, narrow, strict=True))
+
+
+@pytest.fixture
+def recorded(committee, folder):
+    """Fit a committee to all rows, without the column that counts the rows."""
+    rows = (folder / "flowers.csv").read_text().splitlines()
+    fit = ("fit", "flowers.csv", "--target", "kind", "--estimators", "c45", "--folds", "2", "--quiet")
+    assert committee(*fit).code == 0
+    return rows
+
+
+@pytest.mark.parametrize(
+    ("part", "words"),
+    [
+        (lambda header, rows: [header, *rows], "The rows of the fit are in this table"),
+        (lambda header, rows: [header, *reversed(rows)], "The rows of the fit are in this table"),
+        (lambda header, rows: [header, *rows[:30]], "% of the rows of the fit are in this table"),
+    ],
+    ids=["all", "another order", "a half"],
+)
+def test_evaluate_recognises_rows_of_the_fit(committee, folder, recorded, part, words):
+    (folder / "part.csv").write_text("\n".join(part(recorded[0], recorded[1:])) + "\n")
+    ended = committee("evaluate", "model.committee", "part.csv")
+    assert ended.code == 0 and words in ended.err and "scores are too good" in ended.err
+    share = committee("evaluate", "model.committee", "part.csv", "--json").json["share_of_fit"]
+    assert share == 1 or (part(0, [*range(60)])[-1] == 29 and 0.3 < share < 0.7)
+
+
+def test_evaluate_says_nothing_about_other_rows(committee, folder, recorded):
+    rng = np.random.default_rng(1)
+    lines = [f"{i},{rng.normal():.6f},red,{'rose' if i % 2 else 'lily'}" for i in range(60)]
+    (folder / "new.csv").write_text("\n".join([recorded[0], *lines]) + "\n")
+    ended = committee("evaluate", "model.committee", "new.csv")
+    assert (ended.code, ended.err) == (0, "")
+
+
+def test_evaluate_shows_intervals_and_confusions_on_demand(committee, model):
+    plain = committee("evaluate", model, "flowers.csv", "--json").json
+    assert not {"intervals", "confusion", "classes"} & plain.keys()
+    found = committee("evaluate", model, "flowers.csv", "--confusion", "--intervals", "--json").json
+    assert found["scores"] == plain["scores"]
+    low, high = found["intervals"]["accuracy"]
+    assert low <= found["scores"]["accuracy"] <= high
+    assert sum(map(sum, found["confusion"]["counts"])) == 60
+    assert [each["class"] for each in found["classes"]] == ["lily", "rose"]
+    printed = committee("evaluate", model, "flowers.csv", "--confusion", "--intervals").out
+    assert "95 % interval" in printed and "true \\ predicted  lily  rose" in printed

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification, make_regression
+from sklearn.metrics import classification_report, confusion_matrix
 
 from committee import DecisionTreeClassifier, DecisionTreeRegressor, VotingClassifier, VotingRegressor, score
-from committee.jobs.answers import scores_of
+from committee.jobs.answers import Confusion, decision_of, intervals_of, scores_of
 from committee.jobs.model_description import leaderboard_of
 
 X, CODES = make_classification(
@@ -22,8 +23,8 @@ MODEL = DecisionTreeClassifier(max_depth=3).fit(X[::2], Y[::2])
 def test_a_metric_for_classes_gives_the_same_value_as_score(metric):
     decision = MODEL.predict_proba(X)
     expected = score(Y, decision, scoring=metric, classes=MODEL.classes_)
-    assert scores_of(MODEL, X, Y, metric)[metric] == pytest.approx(expected, rel=1e-9)
-    usual = scores_of(MODEL, X, Y)
+    assert scores_of(MODEL, decision_of(MODEL, X), Y, metric)[metric] == pytest.approx(expected, rel=1e-9)
+    usual = scores_of(MODEL, decision_of(MODEL, X), Y)
     assert metric not in usual or usual[metric] == pytest.approx(expected, rel=1e-9)
 
 
@@ -33,14 +34,14 @@ def test_a_metric_for_classes_gives_the_same_value_as_score(metric):
 def test_a_metric_for_numbers_gives_the_same_value_as_score(metric):
     X, y = make_regression(60, 3, random_state=0)
     model = DecisionTreeRegressor(max_depth=2).fit(X, y)
-    assert scores_of(model, X, y, metric)[metric] == pytest.approx(
+    assert scores_of(model, decision_of(model, X), y, metric)[metric] == pytest.approx(
         score(y, model.predict(X), scoring=metric), rel=1e-9
     )
 
 
 def test_an_auc_of_a_single_class_is_an_error():
     with pytest.raises(ValueError, match="has no value here: all rows are of one class"):
-        scores_of(MODEL, X[Y == "a"], Y[Y == "a"], "roc_auc_ovr_weighted")
+        scores_of(MODEL, decision_of(MODEL, X[Y == "a"]), Y[Y == "a"], "roc_auc_ovr_weighted")
 
 
 @pytest.mark.parametrize(
@@ -54,9 +55,12 @@ def test_an_auc_of_a_single_class_is_an_error():
 @pytest.mark.filterwarnings("ignore:y_pred contains classes not in y_true")
 def test_the_default_metrics_depend_on_the_classes_in_the_table(seen, metrics):
     rows = np.isin(Y, list(seen))
-    found = scores_of(MODEL, X[rows], Y[rows])
+    found = scores_of(MODEL, decision_of(MODEL, X[rows]), Y[rows])
     assert list(found) == metrics
-    assert all(scores_of(MODEL, X[rows], Y[rows], metric)[metric] == found[metric] for metric in metrics)
+    assert all(
+        scores_of(MODEL, decision_of(MODEL, X[rows]), Y[rows], metric)[metric] == found[metric]
+        for metric in metrics
+    )
 
 
 def test_a_leaderboard_uses_the_weights_of_rows():
@@ -77,3 +81,27 @@ def test_a_metric_for_regression_is_refused_for_classes():
     voting = VotingClassifier([("tree", DecisionTreeClassifier(max_depth=2))], cv=3, random_state=0)
     with pytest.raises(ValueError, match="'neg_mean_squared_error' is for regression"):
         leaderboard_of(voting.fit(X, Y), "neg_mean_squared_error", [])
+
+
+def test_a_confusion_and_its_figures_equal_those_of_scikit_learn():
+    found = Confusion.of(MODEL, MODEL.predict_proba(X), Y)
+    predicted = MODEL.predict(X)
+    np.testing.assert_array_equal(found.counts, confusion_matrix(Y, predicted))
+    expected = classification_report(Y, predicted, output_dict=True)
+    for each in found.of_classes():
+        of_class = expected[each["class"]]
+        assert each["n_rows"] == of_class["support"]
+        assert (each["recall"], each["precision"], each["f1"]) == pytest.approx(
+            (of_class["recall"], of_class["precision"], of_class["f1-score"])
+        )
+
+
+def test_intervals_contain_the_scores_and_shrink_with_more_rows():
+    widths = []
+    for n_rows in (40, 150):
+        decision = decision_of(MODEL, X[:n_rows])
+        value = scores_of(MODEL, decision, Y[:n_rows], "accuracy")["accuracy"]
+        (low, high) = intervals_of(MODEL, decision, Y[:n_rows], ["accuracy"])["accuracy"]
+        assert low < value < high
+        widths.append(high - low)
+    assert widths[1] < widths[0]

@@ -6,11 +6,18 @@ scores without honest votes.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Self
 
+import numpy as np
+
 from committee.assembling.leaderboard import Leaderboard
 from committee.saving import Fields
+from committee.table.row_hashes import row_hashes
+
+# With fewer stored hashes, the share of training rows in a table is not estimated.
+FEWEST_HASHES = 5
 
 
 @dataclass(frozen=True)
@@ -47,6 +54,8 @@ class FitRecord:
         None if the rule has changed since, or nothing can be scored.
     problem : str, default=""
         Why nothing can be scored.
+    row_hashes : tuple of int, default=()
+        Hashes of some training rows with their targets, by which `share_in` recognises them.
     """
 
     date: str
@@ -55,12 +64,37 @@ class FitRecord:
     skipped: tuple[SkippedMember, ...]
     leaderboard: Leaderboard | None = field(repr=False)
     problem: str = ""
+    row_hashes: tuple[int, ...] = field(default=(), repr=False)
+
+    def share_in(self, columns: Sequence[np.ndarray], n_rows: int) -> float | None:
+        """Estimate the share of the training rows that are in a table.
+
+        Parameters
+        ----------
+        columns : sequence of ndarray
+            The columns of the table and y, as in the fit.
+        n_rows : int
+
+        Returns
+        -------
+        float or None
+            None if too few training rows differ from all others.
+        """
+        if len(self.row_hashes) < FEWEST_HASHES:
+            return None
+        known = np.array(self.row_hashes, dtype=np.uint64)
+        return float(np.isin(known, row_hashes(columns, n_rows)).mean())
 
     def fields(self) -> dict[str, object]:
         """Return the values for `take`."""
         board = None if self.leaderboard is None else self.leaderboard.fields()
         own = {name: getattr(self, name) for name in ("date", "seconds", "n_folds", "problem")}
-        return own | {"skipped": [asdict(each) for each in self.skipped], "leaderboard": board}
+        hashes = np.array(self.row_hashes, dtype=np.uint64)
+        return own | {
+            "skipped": [asdict(each) for each in self.skipped],
+            "leaderboard": board,
+            "row_hashes": hashes,
+        }
 
     @classmethod
     def take(cls, given: Fields) -> Self:
@@ -74,6 +108,7 @@ class FitRecord:
             skipped.append(SkippedMember(*(each.take(name, str) for name in ("name", "title", "reason"))))
             each.finish()
         board = given.optional_fields("leaderboard")
+        hashes = given.array("row_hashes", np.uint64, (None,))
         given.finish()
         taken = None if board is None else Leaderboard.take(board)
-        return cls(date, seconds, n_folds, tuple(skipped), taken, problem)
+        return cls(date, seconds, n_folds, tuple(skipped), taken, problem, tuple(hashes.tolist()))

@@ -62,6 +62,9 @@ from committee.running.resources import one_blas_thread
 from committee.saving import saved
 from committee.saving.predictors.score_votes import Calibration
 from committee.table.input_types import TableLike
+from committee.table.row_hashes import N_DRAWN, rare_rows, row_hashes
+from committee.table.schema import take_rows
+from committee.table.source import open_source
 from committee.task import Classification
 from committee.votes.folds import Fold, drawn_folds
 from committee.votes.honest_votes import HonestVotes
@@ -186,7 +189,7 @@ class AutomaticCommittee(Reducing):
                     lambda: None,
                     " while the committee was compacted",
                 )
-        self._record = self._new_record(honest, everyone, len(repeats[0]), skipped, clock)
+        self._record = self._new_record(training, honest, everyone, len(repeats[0]), skipped, clock)
         return calls
 
     def _compact(
@@ -382,6 +385,7 @@ class AutomaticCommittee(Reducing):
 
     def _new_record(
         self,
+        training: TrainingSet,
         honest: HonestVotes | None,
         everyone: list[FittedMember],
         n_folds: int,
@@ -412,7 +416,11 @@ class AutomaticCommittee(Reducing):
                 # The committee is fitted, so this is not an error.
                 problem = " ".join(str(error).split())
         date = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-        return FitRecord(date, round(clock.elapsed(), 3), n_folds, skipped, board, problem)
+        rows = np.random.default_rng(0).permutation(training.n_rows)[:N_DRAWN]
+        drawn = self._read(open_source(take_rows(training.X, rows)))
+        hashes = rare_rows(row_hashes([*drawn.columns, training.y[rows]], drawn.n_rows))
+        seconds = round(clock.elapsed(), 3)
+        return FitRecord(date, seconds, n_folds, skipped, board, problem, tuple(hashes.tolist()))
 
     def _room(self, training: TrainingSet, n_models: int) -> Room:
         # Members that are all named are fitted whatever memory is free, unless there is a limit.

@@ -13,7 +13,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO, TypeVar
 
@@ -372,7 +372,7 @@ def show_table(
     header: Sequence[str],
     rows: Iterable[Sequence[str]],
     *,
-    right: Sequence[int] = (),
+    right: Collection[int] = (),
     on_stderr: bool = False,
 ) -> None:
     """Print rows as a table. In a narrow terminal, long values are folded.
@@ -381,7 +381,7 @@ def show_table(
     ----------
     header : sequence of str
     rows : iterable of sequences of str
-    right : sequence of int, default=()
+    right : collection of int, default=()
         The positions of columns of numbers, which are aligned to the right.
     on_stderr : bool, default=False
     """

@@ -7,6 +7,7 @@ list names for other commands.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -30,6 +31,13 @@ from committee.printing import duration, size_of, some
 
 if TYPE_CHECKING:
     from committee.assembling.fit_record import FitRecord
+    from committee.jobs.answers import Confusion, Evaluation
+
+RATIOS = ("recall", "precision", "f1")
+# The largest number of classes of a printed confusion matrix.
+MOST_CLASSES = 12
+# A smaller share of training rows in a table is not reported, since rows may be equal by chance.
+SHARE_TO_REPORT = 0.05
 
 
 def predict(
@@ -75,6 +83,12 @@ def evaluate(
     table: Table,
     target: console.Target = None,
     scoring: console.Scoring = None,
+    confusion: Annotated[
+        bool, typer.Option("--confusion", help="Add the confusion matrix and figures for each class.")
+    ] = False,
+    intervals: Annotated[
+        bool, typer.Option("--intervals", help="Add the interval of 95 % of each score, by the bootstrap.")
+    ] = False,
     ignore_extra: console.IgnoreExtra = False,
     trust: console.Trust = None,
     encoding: console.Encoding = None,
@@ -83,24 +97,80 @@ def evaluate(
     decimal: console.Decimal = "auto",
     json: Json = False,
 ) -> None:
-    """Score a model on a table that contains the target."""
+    """Score a model on a table that contains the target.
+
+    Rows of the fit are recognised by stored hashes, and a line says that scores on them are too good.
+    """
     from committee import jobs
-    from committee.metrics import shown
 
     check_places(model, table)
     form = console.csv_form(encoding, delimiter, header, decimal)
     fitted = load_fitted(model, trust)
-    found = jobs.evaluate(fitted, table, target=target, scoring=scoring, ignore_extra=ignore_extra, form=form)
+    found = jobs.evaluate(
+        fitted,
+        table,
+        target=target,
+        scoring=scoring,
+        intervals=intervals,
+        confusion=confusion,
+        ignore_extra=ignore_extra,
+        form=form,
+    )
+    if found.share_of_fit is not None and found.share_of_fit >= SHARE_TO_REPORT:
+        rows = "The" if found.share_of_fit == 1 else f"About {100 * found.share_of_fit:.0f} % of the"
+        say(f"{rows} rows of the fit are in this table, so its scores are too good.", on_stderr=True)
     if json:
-        show_json(found)
+        by_class = {} if found.confusion is None else {"classes": found.confusion.of_classes()}
+        known = {name: value for name, value in dataclasses.asdict(found).items() if value is not None}
+        show_json(known | by_class)
         return
     dropped = f"; {found.n_dropped} without a value left out" if found.n_dropped else ""
     say(f"{found.n_rows} rows, target {found.target!r}{dropped}.")
-    show_table(
-        ["metric", "value"],
-        [[name, f"{number:.6g}"] for name, number in (shown(*each) for each in found.scores.items())],
-        right=[1],
+    titles = ["metric", "value", *(["95 % interval"] if found.intervals else [])]
+    show_table(titles, list(score_rows(found)), right=range(1, len(titles)))
+    if found.confusion is not None:
+        show_confusion(found.confusion)
+
+
+def score_rows(found: Evaluation) -> Iterator[list[str]]:
+    """Yield the plain name and the value of each score, and its interval if there are intervals."""
+    from committee.metrics import shown
+
+    for name, value in found.scores.items():
+        row = [shown(name, value)[0], f"{shown(name, value)[1]:.6g}"]
+        if found.intervals is not None:
+            bounds = sorted(shown(name, each)[1] for each in found.intervals[name])
+            row.append(" to ".join(f"{each:.4g}" for each in bounds))
+        yield row
+
+
+def show_confusion(confusion: Confusion) -> None:
+    """Print the figures of each class, and the confusion matrix or, of many classes, the largest errors."""
+    say("")
+    rows = [
+        [str(each["class"]), str(each["n_rows"]), *(ratio_text(each[name]) for name in RATIOS)]
+        for each in confusion.of_classes()
+    ]
+    show_table(["class", "rows", *RATIOS], rows, right=[1, 2, 3, 4])
+    say("")
+    names = [str(label) for label in confusion.classes]
+    if len(names) <= MOST_CLASSES:
+        rows = [[name, *map(str, counts)] for name, counts in zip(names, confusion.counts, strict=True)]
+        show_table(["true \\ predicted", *names], rows, right=range(1, len(names) + 1))
+        return
+    errors = sorted(
+        (-count, true, predicted)
+        for true, counts in zip(names, confusion.counts, strict=True)
+        for predicted, count in zip(names, counts, strict=True)
+        if count and true != predicted
     )
+    rows = [[true, predicted, str(-count)] for count, true, predicted in errors[:MOST_CLASSES]]
+    show_table(["true", "predicted", "rows"], rows, right=[2])
+
+
+def ratio_text(ratio: Any) -> str:
+    """Format a ratio, which may have no value."""
+    return "" if ratio is None else f"{ratio:.3f}"
 
 
 def leaderboard(
