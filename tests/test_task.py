@@ -10,7 +10,14 @@ import pytest
 import scipy.sparse
 from sklearn.exceptions import DataConversionWarning
 
-from committee.task import Classification, Regression, check_lengths, class_weights, row_weights
+from committee.task import (
+    Classification,
+    Regression,
+    check_lengths,
+    class_weights,
+    guessed_task,
+    row_weights,
+)
 
 
 @pytest.mark.parametrize(
@@ -291,3 +298,23 @@ def test_weights_that_are_not_numbers_are_refused(weights):
         ValueError, match=r"^sample_weight must be numbers. Got \w+(\[\w+\])?. Convert them.$"
     ):
         row_weights(weights, 2)
+
+
+@pytest.mark.parametrize(
+    ("target", "task"),
+    [
+        (["a", "b"] * 30, "classification"),
+        ([True, False] * 30, "classification"),
+        ([0, 1] * 30, "classification"),
+        ([0.0, 1.0] * 30, "classification"),
+        (list(range(60)), "regression"),
+        ([0.5 * (i % 4) for i in range(60)], "regression"),
+        ([i % 20 for i in range(60)], "classification"),
+        ([i % 21 for i in range(60)], "regression"),
+        ([3, 7], "classification"),
+        ([0, 1, 2] * 2, "regression"),
+        ([0, 1, 2] * 3, "classification"),
+    ],
+)
+def test_the_task_is_inferred_from_the_target(target, task):
+    assert guessed_task(np.array(target)) == task

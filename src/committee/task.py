@@ -32,6 +32,9 @@ LARGEST_SQUARED = 1e90
 # Larger weights are divided by a power of two, so that their sums are finite. This changes no ratio.
 LARGEST_WEIGHT = 2.0**64
 
+# A target of whole numbers with more distinct values is for regression.
+MOST_CLASSES = 20
+
 ClassWeight: TypeAlias = Mapping[Label, float] | str | None
 
 # Kinds of dtypes that need no conversion.
@@ -127,6 +130,27 @@ class Regression:
     def decode(self, votes: np.ndarray) -> np.ndarray:
         """Return the vote for each row."""
         return votes[:, 0]
+
+
+def guessed_task(y: np.ndarray) -> str:
+    """Infer the task from a target without missing values.
+
+    Text and booleans are classes. Whole numbers are classes if they have two distinct values, or at most 20
+    in at least three times as many rows. Other numbers are for regression.
+
+    Examples
+    --------
+    >>> guessed_task(np.array(["a", "b"])), guessed_task(np.arange(100)), guessed_task(np.arange(100) % 3)
+    ('classification', 'regression', 'classification')
+    """
+    if y.dtype.kind == "O" and all(type(value) in (int, float) for value in y):
+        y = y.astype(np.float64)
+    if y.dtype.kind not in "iuf":
+        return "classification"
+    distinct = np.unique(y)
+    are_whole = y.dtype.kind != "f" or bool((distinct == np.floor(distinct)).all())
+    are_few = len(distinct) == 2 or len(distinct) <= min(MOST_CLASSES, len(y) // 3)
+    return "classification" if are_whole and are_few else "regression"
 
 
 def weighted_median(votes: np.ndarray, weights: np.ndarray) -> np.ndarray:

@@ -500,3 +500,20 @@ def test_a_full_disk_raises_an_error_and_loses_nothing(tmp_path):
 def test_a_learner_that_is_neither_classifier_nor_regressor_raises_an_error():
     with pytest.raises(ValueError, match="neither a classifier nor a regressor"):
         learners_of([("axes", PCA())])
+
+
+def test_the_task_of_a_table_is_inferred_as_by_fit_and_printed(capfd):
+    X, y = load_diabetes(return_X_y=True)
+    tables = {
+        "diabetes": (X, y),
+        "iris": load_iris(return_X_y=True),
+        "forced": (X, y > 150, "classification"),
+    }
+    study = Study(["tree"], tables, resamples=1, cv=None)
+    assert study.tasks == {"diabetes": "regression", "iris": "classification", "forced": "classification"}
+    study.run(verbose=1)
+    assert (
+        "committee: tables for classification: iris, forced; for regression: diabetes\n"
+        in capfd.readouterr().err
+    )
+    assert study.compare("neg_root_mean_squared_error").tables == ("diabetes",)

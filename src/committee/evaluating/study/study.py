@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -46,7 +47,9 @@ class Study:
         Short names, such as "rf", "rotf", "cawpe", "xgboost" (`known_learners` lists them), or estimators.
     tables : dict of str to table, default=()
         Names and tables. A table is (X, y), or (X, y, task) with the task "classification" or "regression",
-        or a function that returns one of them, which is called when the table is needed.
+        or a function that returns one of them, which is called when the table is needed. Without a task, it
+        is inferred from y: text and booleans are classes, and whole numbers are classes if they have two
+        distinct values, or at most 20 in at least three times as many rows.
     resamples : int or iterable of int, default=30
         The number of resamples, or a list of resample numbers. The number is the seed of the split of a
         table's rows.
@@ -144,6 +147,11 @@ class Study:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
+    @property
+    def tasks(self) -> dict[str, str]:
+        """The task of each table of the study, "classification" or "regression"."""
+        return {name: record.task for name, record in self.store.tables().items()}
+
     def run(
         self,
         *,
@@ -163,12 +171,14 @@ class Study:
         retry_failed : bool, default=False
             Whether to run failed cells again.
         verbose : int, default=0
-            1 shows the progress and the estimated remaining time.
+            1 shows the task of each table, the progress and the estimated remaining time.
 
         Returns
         -------
         self
         """
+        if verbose:
+            print(f"committee: {listed_tasks(self.tasks)}", file=sys.stderr)
         finished = self.store.finished()
         failed = {} if retry_failed else self.store.failures()
         everything = self._cells()
@@ -405,6 +415,20 @@ class Study:
             with suppress(ValueError):
                 scores = scores_of(outcome.votes, y, wanted)
         self.store.keep(cell, outcome, scores, table.dtype)
+
+
+def listed_tasks(tasks: Mapping[str, str]) -> str:
+    """List the tables of each task in a line.
+
+    Examples
+    --------
+    >>> listed_tasks({"iris": "classification", "diabetes": "regression", "wine": "classification"})
+    'tables for classification: iris, wine; for regression: diabetes'
+    """
+    return "tables " + "; ".join(
+        f"for {task}: {', '.join(name for name, each in tasks.items() if each == task)}"
+        for task in sorted(set(tasks.values()))
+    )
 
 
 def numbers_of(resamples: Any) -> list[int]:

@@ -25,8 +25,7 @@ from committee.evaluating.study.cell import Limits, Outcome, StudyCell, outcome_
 from committee.evaluating.study.store import Store, TableRecord
 from committee.members.training_set import TrainingSet
 from committee.running import Runner, Task, Work, receiving
-from committee.table.input_types import ArrayLike
-from committee.task import Classification, Regression, check_target
+from committee.task import Classification, Regression, check_target, guessed_task
 
 TASKS = {"classification": Classification, "regression": Regression}
 Seconds = tuple[float, float, float]
@@ -176,7 +175,8 @@ class StudyTable:
     ----------
     name : str
     load : tuple or callable
-        (X, y) or (X, y, task), or a function that returns one of them. Without a task, it is inferred from y.
+        (X, y) or (X, y, task), or a function that returns one of them. Without a task, it is inferred from y,
+        by the rule of `committee.fit`.
     """
 
     name: str
@@ -191,7 +191,7 @@ class StudyTable:
             X, y, task = loaded if len(loaded) == 3 else (*loaded, None)
             if task not in (None, *TASKS):
                 raise ValueError(f"its task must be one of {', '.join(TASKS)}. Got {task!r}.")
-            found = task_of(y) if task is None else task
+            found = guessed_task(check_target(y)) if task is None else task
             training = TrainingSet.of(TASKS[found], X, y, None, None)
         except (ValueError, TypeError) as error:
             raise type(error)(f"Table {self.name!r}: {error}") from error
@@ -227,19 +227,6 @@ def tables_of(given: Mapping[str, object] | Iterable[StudyTable]) -> list[StudyT
             raise ValueError("tables must be a dict from names to (X, y), or to functions that return it.")
         return found
     return [StudyTable(str(name), table) for name, table in given.items()]
-
-
-def task_of(y: ArrayLike) -> str:
-    """Infer the task from y: regression if a number has a fractional part, else classification.
-
-    Examples
-    --------
-    >>> task_of([0, 1, 2]), task_of([0.5, 1.0]), task_of(["a", "b"])
-    ('classification', 'regression', 'classification')
-    """
-    values = check_target(y)
-    has_fractions = values.dtype.kind == "f" and bool((values != np.floor(values)).any())
-    return "regression" if has_fractions else "classification"
 
 
 @dataclass(frozen=True, eq=False)
