@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import committee as package
 from committee import load
 
 FULL_DISK = Path("/dev/full")
@@ -58,6 +59,29 @@ def test_rules_are_listed_with_their_descriptions(committee):
     found = committee("rules", "--json").json
     assert {"rule": "majority", "meaning": "Count the members that vote for each class."} in found
     assert "borda" in committee("rules").out
+
+
+def test_the_version_is_printed(committee):
+    ended = committee("--version")
+    assert (ended.code, ended.out) == (0, f"committee {package.__version__}\n")
+
+
+def test_messages_contain_no_words_for_programmers(committee):
+    committee("fit", "t.csv", "--target", "y", "--preset", "high").complains(
+        2, "'--preset': 'high' is not one"
+    )
+    committee("fit", "t.csv", "--target", "y", "--folds", "1").complains(2, "it should be greater than or")
+
+
+def test_a_device_is_not_a_regular_file(committee, model):
+    for command in (("inspect", "/dev/null"), ("verify", "/dev/null"), ("predict", model, "/dev/null")):
+        committee(*command).complains(5, "/dev/null is not a regular file.")
+
+
+def test_tables_have_no_blanks_at_the_ends_of_lines(committee):
+    lines = committee("rules").out.splitlines()
+    assert lines[0].split("  ")[0] == "rule" and lines[1].startswith("mean  ")
+    assert all(line and line == line.rstrip() for line in lines)
 
 
 def test_help_imports_no_heavy_library():

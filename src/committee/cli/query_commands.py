@@ -14,13 +14,12 @@ from typing import Annotated, Any
 import typer
 
 import committee
+from committee import jobs
 from committee.cli import console
 from committee.cli.console import (
-    STANDARD,
     Json,
     Model,
     Table,
-    check_place,
     say,
     show_json,
     show_standings,
@@ -28,6 +27,7 @@ from committee.cli.console import (
     size_of,
     some,
 )
+from committee.cli.places import STANDARD, check_input, check_output
 
 
 def predict(
@@ -41,24 +41,35 @@ def predict(
             help="The output file; its suffix sets the format. - prints CSV, or JSON lines with --json."
         ),
     ] = "-",
+    force: console.Force = False,
     ignore_extra: console.IgnoreExtra = False,
     trust: console.Trust = None,
     encoding: console.Encoding = None,
     delimiter: console.Delimiter = None,
     header: console.Header = None,
     decimal: console.Decimal = "auto",
+    missing: console.Missing = None,
     json: Json = False,
 ) -> None:
     """Predict the rows of a table."""
-    from committee import jobs
-    from committee.files import check_output, write_file
-
     check_places(model, table)
-    check_output(out)
-    check_place(out, table, model)
-    form = console.csv_form(encoding, delimiter, header, decimal)
-    fitted = load_fitted(model, trust)
-    answers = jobs.predict(fitted, table, proba=proba, votes=votes, ignore_extra=ignore_extra, form=form)
+    from committee.files import format_of_output, keep_pandas_out, write_file
+    from committee.jobs.predictions import (
+        MOST_ROWS_OF_PREDICTOR,
+        ModelFile,
+        contains_predictions,
+        predict,
+    )
+
+    keep_pandas_out()
+    format_of_output(out)
+    check_output(out, table, model, holds="predictions", is_replaceable=contains_predictions, force=force)
+    form = console.csv_form(encoding, delimiter, header, decimal, missing)
+    with opened(model) as path:
+        file = ModelFile(path, lambda: load_fitted(path, trust))
+        answers = predict(file, table, proba=proba, votes=votes, ignore_extra=ignore_extra, form=form)
+    if file.why_loaded and answers.num_rows <= MOST_ROWS_OF_PREDICTOR:
+        say(f"The model was loaded with scikit-learn, which takes longer. {file.why_loaded}", on_stderr=True)
     write_file(answers, out, as_json=json)
     if out == STANDARD:
         return
@@ -79,14 +90,14 @@ def evaluate(
     delimiter: console.Delimiter = None,
     header: console.Header = None,
     decimal: console.Decimal = "auto",
+    missing: console.Missing = None,
     json: Json = False,
 ) -> None:
     """Score a model on a table that contains the target."""
-    from committee import jobs
+    check_places(model, table)
     from committee.metrics import shown
 
-    check_places(model, table)
-    form = console.csv_form(encoding, delimiter, header, decimal)
+    form = console.csv_form(encoding, delimiter, header, decimal, missing)
     fitted = load_fitted(model, trust)
     found = jobs.evaluate(fitted, table, target=target, scoring=scoring, ignore_extra=ignore_extra, form=form)
     if json:
@@ -114,6 +125,7 @@ def leaderboard(
     json: Json = False,
 ) -> None:
     """Score members and rules on their votes for held-out rows."""
+    check_input(model)
     from committee.jobs.model_description import standings
 
     fitted = load_fitted(model, trust)
@@ -126,6 +138,7 @@ def leaderboard(
 
 def inspect(model: Model, trust: console.Trust = None, json: Json = False) -> None:
     """Show the contents of a saved model."""
+    check_input(model)
     from committee.jobs.model_description import describe
 
     with opened(model) as path:
@@ -138,6 +151,7 @@ def inspect(model: Model, trust: console.Trust = None, json: Json = False) -> No
 
 def verify(model: Model, json: Json = False) -> None:
     """Check that a model file is intact, without loading the model."""
+    check_input(model)
     from committee.jobs.model_description import summarise
 
     with opened(model) as path:
@@ -180,9 +194,11 @@ def load_fitted(model: str, trust: list[str] | None) -> Any:
 
 
 def check_places(model: str, table: str) -> None:
-    """Raise if both the model and the table would come from the standard input."""
+    """Raise unless both the model and the table can be read, and not both from the standard input."""
     if model == table == STANDARD:
         raise typer.BadParameter("Only one of MODEL and TABLE can be the standard input.")
+    check_input(model)
+    check_input(table)
 
 
 def show_model(found: dict[str, Any]) -> None:

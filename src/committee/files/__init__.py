@@ -14,9 +14,16 @@ except ModuleNotFoundError as error:
 from committee.files.column_inference import Guess
 from committee.files.column_kinds import ColumnKind
 from committee.files.csv_dialect import AS_FOUND, CSVForm
-from committee.files.file_table import FileTable, keep_nothing_freed, read_table, require_columns
+from committee.files.file_table import (
+    FileTable,
+    column_names,
+    keep_nothing_freed,
+    keep_pandas_out,
+    read_table,
+    require_columns,
+)
 from committee.files.table_error import BadTable
-from committee.files.table_writer import check_output, write_file
+from committee.files.table_writer import format_of_output, write_file
 
 __all__ = [
     "AS_FOUND",
@@ -25,8 +32,10 @@ __all__ = [
     "ColumnKind",
     "FileTable",
     "Guess",
-    "check_output",
+    "column_names",
+    "format_of_output",
     "keep_nothing_freed",
+    "keep_pandas_out",
     "read_table",
     "require_columns",
     "write_file",

@@ -51,7 +51,7 @@ def write_file(frame: pa.Table, place: str | os.PathLike[str], *, as_json: bool 
         sys.stdout.flush()
         return
     path = Path(place)
-    found = check_output(path)
+    found = format_of_output(path)
     delimiter = "\t" if ".tsv" in path.name.lower() else ","
 
     def write(temporary: Path) -> None:
@@ -61,12 +61,12 @@ def write_file(frame: pa.Table, place: str | os.PathLike[str], *, as_json: bool 
     replace_file(path, write)
 
 
-def check_output(place: str | os.PathLike[str]) -> Format:
+def format_of_output(place: str | os.PathLike[str]) -> Format:
     """Return the format of an output file. Call it early, so that a wrong name raises before the work.
 
     Examples
     --------
-    >>> check_output("votes.xlsx")
+    >>> format_of_output("votes.xlsx")
     Traceback (most recent call last):
     committee.files.table_error.BadTable: votes.xlsx cannot be written. Name it .csv, .parquet, .arrow or
     .jsonl.

@@ -1,4 +1,4 @@
-"""Predict the rows of a table with a saved model, and score its predictions."""
+"""Score the predictions of a model on a table with the target."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from committee.files import AS_FOUND, BadTable, CSVForm
-from committee.jobs.training_table import table_for, with_answers
+from committee.jobs.model_table import ExpectedTable, table_for
+from committee.jobs.training_table import with_answers
 from committee.metrics.metric_table import METRICS
 from committee.metrics.row_losses import NoValueError
 from committee.table.input_types import TableLike
@@ -22,63 +22,6 @@ USUAL = {
 }
 # Metrics without a value for rows of a single class.
 OF_SEVERAL_CLASSES = ("roc_auc", "balanced_accuracy")
-
-
-def predict(
-    model: Any,
-    place: object,
-    *,
-    proba: bool = False,
-    votes: bool = False,
-    ignore_extra: bool = False,
-    form: CSVForm = AS_FOUND,
-) -> pa.Table:
-    """Return the predictions of a model for a table.
-
-    Parameters
-    ----------
-    model : estimator
-    place : str or path
-    proba : bool, default=False
-        Whether to add the probability of each class.
-    votes : bool, default=False
-        Whether to add the votes of the members.
-    ignore_extra : bool, default=False
-        Whether to ignore columns that were not in the training table.
-    form : CSVForm
-
-    Returns
-    -------
-    pyarrow.Table
-        `prediction`, `probability_<class>`, `vote_<member>` or `vote_<member>_<class>`.
-    """
-    check_answers(model, proba=proba, votes=votes)
-    X, _, _ = table_for(model, place, ignore_extra=ignore_extra, form=form)
-    if not isinstance(model._task, Classification):
-        columns = {"prediction": pa.array(model.predict(X))}
-    else:
-        decision = model.predict_proba(X)
-        columns = {"prediction": pa.array(model._task.decode(decision).tolist())}
-        if proba:
-            columns |= {
-                f"probability_{label}": pa.array(np.ascontiguousarray(column))
-                for label, column in zip(model.classes_.tolist(), decision.T, strict=True)
-            }
-    if votes:
-        names = [f"vote_{name}" for name in model.get_feature_names_out()]
-        stack = model.transform(X)
-        columns |= {
-            name: pa.array(np.ascontiguousarray(column)) for name, column in zip(names, stack.T, strict=True)
-        }
-    return pa.table(columns)
-
-
-def check_answers(model: Any, *, proba: bool, votes: bool) -> None:
-    """Raise if a model has no probabilities or no votes, but they are wanted."""
-    if proba and not isinstance(model._task, Classification):
-        raise BadTable("The model predicts numbers, which have no probabilities. Omit --proba.")
-    if votes and not hasattr(model, "get_feature_names_out"):
-        raise BadTable(f"{type(model).__name__} has no members that vote. Omit --votes.")
 
 
 @dataclass(frozen=True)
@@ -134,7 +77,9 @@ def evaluate(
                 "The model does not contain the name of its target. Specify the column with --target."
             )
         target = model._origin.target
-    X, answers, table = table_for(model, place, target=target, ignore_extra=ignore_extra, form=form)
+    X, answers, table = table_for(
+        ExpectedTable.of(model), place, target=target, ignore_extra=ignore_extra, form=form
+    )
     X, y, n_dropped = with_answers(X, answers, target, table.name)
     if isinstance(model._task, Classification):
         unseen = sorted({str(label) for label in set(y.tolist()) - set(model.classes_.tolist())})
