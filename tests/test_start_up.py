@@ -60,7 +60,7 @@ PROMISES = {
     "any command": ("from committee.cli.main import run; run(['--help'])", FOR_HELP),
     "a prediction": (
         PREDICT_FROM_FILE.format(str(MODELS / "GradientBoostingClassifier.committee")),
-        HEAVY - {"pyarrow"},
+        HEAVY - {"pyarrow"} | {"urllib.request"},
     ),
     "a wrong path": (WRONG_PATHS, FOR_HELP),
     "help of fit": ("from committee.cli.main import run; run(['fit', '--help'])", FOR_HELP),

@@ -39,14 +39,14 @@ def test_the_model_stores_what_the_fit_decided(model):
 
 def test_a_new_table_is_read_in_the_same_way(model, tmp_path):
     new = written(tmp_path / "new.csv", ROWS)
-    expected = predict(model, new)["prediction"]
+    expected = predict(model, new).frame["prediction"]
     assert (
         predict(model, written(new, [(row[0][2:-1].replace(",", ""), *row[1:]) for row in ROWS])) is not None
     )
     rows = [list(row) for row in ROWS]
     rows[0][3], rows[1][3] = "unknown", "fifty"
     with pytest.warns(UserWarning, match="such as 'fifty' in row 2"):
-        assert predict(model, written(new, rows))["prediction"][2:] == expected[2:]
+        assert predict(model, written(new, rows)).frame["prediction"][2:] == expected[2:]
 
 
 @pytest.mark.parametrize(

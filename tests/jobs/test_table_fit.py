@@ -131,7 +131,7 @@ def test_an_unproved_decimal_sign_is_that_of_the_fit(tmp_path):
     model = committee.fit(train, "kind", **FAST)
     assert model._origin.decimal == ","
     test.write_text("w;note\n1,125;1.5\n2,126;2.5\n")
-    assert predict(model, test, ignore_extra=True)["prediction"].to_pylist() == ["a", "b"]
+    assert predict(model, test, ignore_extra=True).frame["prediction"].to_pylist() == ["a", "b"]
     model._origin = Origin("kind")
     with pytest.warns(UserWarning, match="1,125 in 'w', which are read as 1.125"):
         predict(model, test, ignore_extra=True)

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 import typer
 
 from committee.automatic.automatic_parameters import PRESETS, AutomaticParameters
-from committee.cli.places import STANDARD
+from committee.cli.places import STANDARD, URL
 from committee.parameters import declarations
 
 if TYPE_CHECKING:
@@ -39,12 +39,16 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 Table = Annotated[
     str,
     typer.Argument(
-        metavar="TABLE", help="A file with a table, or - for the standard input.", show_default=False
+        metavar="TABLE",
+        help="A file or URL of a table, or - for the standard input.",
+        show_default=False,
     ),
 ]
 Model = Annotated[
     str,
-    typer.Argument(metavar="MODEL", help="A saved model, or - for the standard input.", show_default=False),
+    typer.Argument(
+        metavar="MODEL", help="A saved model, its URL, or - for the standard input.", show_default=False
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 Force = Annotated[
@@ -271,6 +275,12 @@ def save_model(model: AutomaticCommittee, place: str | os.PathLike[str]) -> int:
     int
         The size of the file in bytes.
     """
+    if URL in os.fspath(place):
+        from committee.files.remote_files import storing
+
+        with storing(os.fspath(place)) as path:
+            model.save(path)
+            return path.stat().st_size
     if os.fspath(place) != STANDARD:
         model.save(place)
         return Path(place).stat().st_size

@@ -19,7 +19,7 @@ from committee.cli.console import (
     size_of,
     some,
 )
-from committee.cli.places import STANDARD, check_input, check_output, check_run, time_of
+from committee.cli.places import STANDARD, URL, check_input, check_output, check_run, time_of
 from committee.jobs.limit_amounts import bytes_of, seconds_of
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ def check_model_output(out: str, *inputs: str, force: bool) -> str:
 
     check_output(out, *inputs, holds="a model", is_replaceable=is_container, force=force)
     path = Path(out)
-    if force or out == STANDARD or not path.exists() or not path.stat().st_size:
+    if force or out == STANDARD or URL in out or not path.exists() or not path.stat().st_size:
         return ""
     return f"{out} replaces the model of {time_of(path)}, {size_of(path.stat().st_size)}."
 

@@ -11,10 +11,12 @@ from datetime import datetime
 from pathlib import Path
 
 STANDARD = "-"
+# A path with this text is a URL, which only a server can check.
+URL = "://"
 
 
 def check_input(place: str) -> None:
-    """Raise unless a file can be read. The standard input is not checked.
+    """Raise unless a file can be read. The standard input and URLs are not checked.
 
     Examples
     --------
@@ -22,7 +24,7 @@ def check_input(place: str) -> None:
     Traceback (most recent call last):
     FileNotFoundError: There is no file no/such/table.csv.
     """
-    if place == STANDARD:
+    if place == STANDARD or URL in place:
         return
     try:
         mode = os.stat(place).st_mode
@@ -44,7 +46,7 @@ def check_output(
     Parameters
     ----------
     place : str
-        `-` is the standard output.
+        `-` is the standard output. At a URL, any existing file is of another kind.
     *inputs : str
         The files that the command reads. `-` is the standard input, which may be redirected from a file.
     holds : str
@@ -61,6 +63,9 @@ def check_output(
     FileNotFoundError: There is no folder no/such/folder to save in. Make it first.
     """
     if place == STANDARD:
+        return
+    if URL in place:
+        check_url(place, *inputs, force=force)
         return
     path = Path(place)
     for given in inputs:
@@ -82,6 +87,17 @@ def check_output(
             pass
     except OSError as error:
         raise type(error)(f"Cannot save in {path.parent}: {error.strerror}.") from error
+
+
+def check_url(place: str, *inputs: str, force: bool) -> None:
+    """Raise if a file cannot be written to a URL, is an input, or exists and would be replaced."""
+    from committee.files.remote_files import exists, name_of_url
+
+    name = name_of_url(place)
+    if any(URL in given and name_of_url(given) == name for given in inputs):
+        raise ValueError(f"{name} is an input itself. Give the output another name.")
+    if exists(place) and not force:
+        raise FileExistsError(f"{name} exists. Name another file, or pass --force to replace it.")
 
 
 def is_same_file(path: Path, given: str) -> bool:

@@ -7,9 +7,9 @@ list names for other commands.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -27,7 +27,10 @@ from committee.cli.console import (
     size_of,
     some,
 )
-from committee.cli.places import STANDARD, check_input, check_output
+from committee.cli.places import STANDARD, URL, check_input, check_output
+
+if TYPE_CHECKING:
+    from committee.jobs.unseen_values import UnseenValues
 
 
 def predict(
@@ -41,6 +44,12 @@ def predict(
             help="The output file; its suffix sets the format. - prints CSV, or JSON lines with --json."
         ),
     ] = "-",
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Comma-separated columns of the table to write before the predictions; all for all columns."
+        ),
+    ] = None,
     force: console.Force = False,
     ignore_extra: console.IgnoreExtra = False,
     trust: console.Trust = None,
@@ -65,16 +74,23 @@ def predict(
     format_of_output(out)
     check_output(out, table, model, holds="predictions", is_replaceable=contains_predictions, force=force)
     form = console.csv_form(encoding, delimiter, header, decimal, missing)
+    kept = console.words(keep)
     with opened(model) as path:
         file = ModelFile(path, lambda: load_fitted(path, trust))
-        answers = predict(file, table, proba=proba, votes=votes, ignore_extra=ignore_extra, form=form)
+        found = predict(
+            file, table, proba=proba, votes=votes, keep=kept, ignore_extra=ignore_extra, form=form
+        )
+    answers = found.frame
+    show_unseen(found.unseen)
     if file.why_loaded and answers.num_rows <= MOST_ROWS_OF_PREDICTOR:
         say(f"The model was loaded with scikit-learn, which takes longer. {file.why_loaded}", on_stderr=True)
     write_file(answers, out, as_json=json)
     if out == STANDARD:
         return
     if json:
-        show_json({"out": out, "n_rows": answers.num_rows, "columns": answers.column_names})
+        show_json(
+            {"out": out, "n_rows": answers.num_rows, "columns": answers.column_names, "unseen": found.unseen}
+        )
     else:
         say(f"Wrote {answers.num_rows} rows to {out}.", on_stderr=True)
 
@@ -100,6 +116,7 @@ def evaluate(
     form = console.csv_form(encoding, delimiter, header, decimal, missing)
     fitted = load_fitted(model, trust)
     found = jobs.evaluate(fitted, table, target=target, scoring=scoring, ignore_extra=ignore_extra, form=form)
+    show_unseen(found.unseen)
     if json:
         show_json(found)
         return
@@ -110,6 +127,16 @@ def evaluate(
         [[name, f"{number:.6g}"] for name, number in (shown(*each) for each in found.scores.items())],
         right=[1],
     )
+
+
+def show_unseen(unseen: Sequence[UnseenValues]) -> None:
+    """Print the columns with unseen values: one line for each column that mostly has such values."""
+    for each in unseen:
+        if each.are_most:
+            say(f"committee: {each}.", on_stderr=True)
+    few = [f"{each.column} {each.n} of {each.n_values}" for each in unseen if not each.are_most]
+    if few:
+        say(f"Values that were not seen by the fit: {some(few)}.", on_stderr=True)
 
 
 def leaderboard(
@@ -167,8 +194,8 @@ def verify(model: Model, json: Json = False) -> None:
 
 @contextlib.contextmanager
 def opened(model: str) -> Iterator[str]:
-    """Yield the path of a model. Copy the standard input or a pipe to a temporary file."""
-    if model != STANDARD and not Path(model).is_fifo():
+    """Yield the path of a model. Copy the standard input, a pipe or a URL to a temporary file."""
+    if model != STANDARD and URL not in model and not Path(model).is_fifo():
         yield model
         return
     from committee.files.opened_file import open_file

@@ -1,8 +1,9 @@
 """Read tables from CSV, Parquet, Arrow, Feather, JSON lines and ARFF files, and write them.
 
-`file_table` reads a whole table. `opened_file` unpacks the bytes and detects their format and encoding.
+`file_table` reads a whole table. `opened_file` unpacks the bytes and detects their format and encoding, and
+`remote_files` fetches and stores files at URLs.
 `csv_dialect` detects the delimiter, quotes and header of CSV. `delimited` converts its rows, and those of
-`arff`, to values by `column_kinds`. `typed_formats` reads files whose columns have types.
+`arff`, to values by `column_kinds` and `value_formats`. `typed_formats` reads files whose columns have types.
 `column_inference` infers the kind of a column. `table_writer` writes tables.
 """
 
@@ -20,6 +21,7 @@ from committee.files.file_table import (
     keep_nothing_freed,
     keep_pandas_out,
     read_table,
+    read_unchanged,
     require_columns,
 )
 from committee.files.table_error import BadTable
@@ -37,6 +39,7 @@ __all__ = [
     "keep_nothing_freed",
     "keep_pandas_out",
     "read_table",
+    "read_unchanged",
     "require_columns",
     "write_file",
 ]

@@ -11,7 +11,7 @@ import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 
@@ -32,6 +32,7 @@ from committee.files.opened_file import (
 from committee.files.table_error import BadTable, some, suggestion
 from committee.files.value_formats import check_format
 
+Place: TypeAlias = str | os.PathLike[str]
 ANY_KIND: Kinds = (ColumnKind.NUMBER, ColumnKind.BOOLEAN, ColumnKind.DATE, ColumnKind.CATEGORY)
 # The possible kinds of a target or a group. Its text is never read as booleans or dates.
 LABEL: Kinds = (ColumnKind.NUMBER, ColumnKind.CATEGORY)
@@ -84,7 +85,7 @@ def read_table(
 
     Parameters
     ----------
-    table : str, path or frame
+    table : str, path, OpenedFile or frame
         `-` is the standard input. A frame is from pandas, polars or Arrow, or streams Arrow data.
     types : mapping of str to str, default=None
         The kinds of columns: "number", "category", "boolean" or "date", or "text", "id" and "ignore" for
@@ -134,9 +135,9 @@ def read_table(
         dict(most_strays or {}),
         form.missing,
     )
-    if not isinstance(table, str | os.PathLike):
+    if not isinstance(table, str | os.PathLike | OpenedFile):
         return read_frame(table, wanted)
-    with open_file(table) as file:
+    with opened(table) as file:
         head = file.head()
         found = format_of(file.name, head, form.encoding)
         if found is Format.CSV:
@@ -147,7 +148,12 @@ def read_table(
             return read_typed(file.name, schema, read, wanted)
 
 
-def column_names(place: str | os.PathLike[str]) -> tuple[str, ...]:
+def opened(table: Place | OpenedFile) -> contextlib.AbstractContextManager[OpenedFile]:
+    """Open a file, unless it is open."""
+    return contextlib.nullcontext(table) if isinstance(table, OpenedFile) else open_file(table)
+
+
+def column_names(table: Place | OpenedFile, form: CSVForm = AS_FOUND) -> tuple[str, ...]:
     """Return the names of the columns of a file, without reading its rows if the format allows it.
 
     Raises
@@ -155,15 +161,47 @@ def column_names(place: str | os.PathLike[str]) -> tuple[str, ...]:
     BadTable
         If the file does not contain a table.
     """
-    with open_file(place) as file:
+    with opened(table) as file:
         head = file.head()
-        found = format_of(file.name, head)
+        found = format_of(file.name, head, form.encoding)
         if found is Format.CSV:
-            return sniff(file.name, head).names
+            return sniff(file.name, head, form).names
         if found is Format.ARFF:
             return arff.read_header(file).names
         with typed_formats.open_columns(file, found) as (schema, _):
             return tuple(schema.names)
+
+
+def read_unchanged(table: Any, names: Sequence[str] | None, form: CSVForm = AS_FOUND) -> pa.Table:
+    """Read columns as they are written: text from CSV and ARFF, and values of their own type elsewhere.
+
+    Parameters
+    ----------
+    table : str, path, OpenedFile or frame
+    names : sequence of str, or None
+        None is all columns.
+    form : CSVForm
+
+    Returns
+    -------
+    pyarrow.Table
+    """
+    types = {}
+    if isinstance(table, str | os.PathLike | OpenedFile):
+        with opened(table) as file:
+            found = format_of(file.name, file.head(), form.encoding)
+            names = column_names(file, form) if names is None else names
+        if found in (Format.CSV, Format.ARFF):
+            types = dict.fromkeys(names, ColumnKind.CATEGORY)
+    plain = replace(form, missing=())
+    frame = read_table(table, types=types, only=names, keep_all=True, form=plain).frame
+    columns = {name: frame[name] for name in names or frame.column_names}
+    return pa.table(
+        {
+            name: column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+            for name, column in columns.items()
+        }
+    )
 
 
 def read_csv(file: OpenedFile, head: bytes, wanted: Wanted, form: CSVForm) -> FileTable:

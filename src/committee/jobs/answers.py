@@ -10,6 +10,7 @@ import numpy as np
 from committee.files import AS_FOUND, BadTable, CSVForm
 from committee.jobs.model_table import ExpectedTable, table_for
 from committee.jobs.training_table import with_answers
+from committee.jobs.unseen_values import UnseenValues
 from committee.metrics.metric_table import METRICS
 from committee.metrics.row_losses import NoValueError
 from committee.table.input_types import TableLike
@@ -37,12 +38,15 @@ class Evaluation:
         The number of rows without a target, which are left out.
     scores : dict of str to float
         The scores by scikit-learn's names. More is better.
+    unseen : tuple of UnseenValues
+        The columns with values that the fit has not seen.
     """
 
     target: str
     n_rows: int
     n_dropped: int
     scores: dict[str, float]
+    unseen: tuple[UnseenValues, ...] = ()
 
 
 def evaluate(
@@ -77,15 +81,13 @@ def evaluate(
                 "The model does not contain the name of its target. Specify the column with --target."
             )
         target = model._origin.target
-    X, answers, table = table_for(
-        ExpectedTable.of(model), place, target=target, ignore_extra=ignore_extra, form=form
-    )
-    X, y, n_dropped = with_answers(X, answers, target, table.name)
+    read = table_for(ExpectedTable.of(model), place, target=target, ignore_extra=ignore_extra, form=form)
+    X, y, n_dropped = with_answers(read.X, read.answers, target, read.name)
     if isinstance(model._task, Classification):
         unseen = sorted({str(label) for label in set(y.tolist()) - set(model.classes_.tolist())})
         if unseen:
             raise BadTable(f"The target {target!r} has {unseen[0]!r}, which is not a class of the model.")
-    return Evaluation(target, len(y), n_dropped, scores_of(model, X, y, scoring))
+    return Evaluation(target, len(y), n_dropped, scores_of(model, X, y, scoring), read.unseen)
 
 
 def scores_of(model: Any, X: TableLike, y: np.ndarray, scoring: str | None = None) -> dict[str, float]:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
 
-from committee.files import AS_FOUND, BadTable, CSVForm, FileTable, read_table
+from committee.files import AS_FOUND, BadTable, CSVForm, read_table
 from committee.files.column_inference import flat
 from committee.files.table_error import some
 from committee.jobs.training_table import values_of
+from committee.jobs.unseen_values import UnseenValues, unseen_values
 from committee.saving import Origin
 from committee.table import Column, Kind, Schema
 from committee.task import Classification, Regression
@@ -41,14 +42,36 @@ class ExpectedTable:
         return cls(model.schema_, model._task, model._origin)
 
 
+@dataclass(frozen=True, eq=False)
+class ModelTable:
+    """A table that a fitted model can read.
+
+    Parameters
+    ----------
+    X : pyarrow.Table, or ndarray for a model that was fitted on a matrix
+    answers : pyarrow column, or None
+        The target column, if it is needed.
+    name : str
+        The name of the table.
+    unseen : tuple of UnseenValues
+        The columns with values that the fit has not seen.
+    """
+
+    X: Any
+    answers: pa.Array | None
+    name: str
+    unseen: tuple[UnseenValues, ...] = ()
+
+
 def table_for(
     expected: ExpectedTable,
     place: object,
     *,
     target: str | None = None,
     ignore_extra: bool = False,
+    kept: Collection[str] = (),
     form: CSVForm = AS_FOUND,
-) -> tuple[pa.Table, pa.Array | None, FileTable]:
+) -> ModelTable:
     """Read a table for a fitted model, with the types of columns as in the fit.
 
     Parameters
@@ -59,13 +82,13 @@ def table_for(
         The target column, if it is needed.
     ignore_extra : bool, default=False
         Whether to ignore columns that were not in the training table. Otherwise they are an error.
+    kept : collection of str, default=()
+        More columns that the user knows about.
     form : CSVForm
 
     Returns
     -------
-    X : pyarrow.Table
-    answers : pyarrow column, or None
-    table : FileTable
+    ModelTable
     """
     schema, origin = expected.schema, expected.origin
     labels = () if target is None else (target,)
@@ -85,7 +108,7 @@ def table_for(
     table = read_table(
         place, types=types, labels=labels, only=only, taken=known, most_strays=most_strays, form=form
     )
-    known |= {*labels, *(() if origin is None else (origin.target,))}
+    known |= {*labels, *kept, *(() if origin is None else (origin.target,))}
     for note in table.notes:
         warnings.warn(note, UserWarning, stacklevel=3)
     extra = [name for name in table.names if name not in known]
@@ -96,12 +119,11 @@ def table_for(
         )
     X = pa.table({each.name: spelled_as(table.frame[each.name], each.categories) for each in schema.columns})
     answers = None if target is None else as_answers(table.frame[target], expected.task)
-    return X, answers, table
+    unseen = () if origin is None else unseen_values(X, schema, origin.ranges)
+    return ModelTable(X, answers, table.name, unseen)
 
 
-def for_matrix(
-    expected: ExpectedTable, place: object, labels: tuple[str, ...], form: CSVForm
-) -> tuple[np.ndarray, pa.Array | None, FileTable]:
+def for_matrix(expected: ExpectedTable, place: object, labels: tuple[str, ...], form: CSVForm) -> ModelTable:
     """Read a table for a model that was fitted on a matrix. Columns are matched by position."""
     types = dict.fromkeys(labels, label_kind(expected.task))
     table = read_table(place, types=types, labels=labels, keep_all=True, form=form)
@@ -113,7 +135,7 @@ def for_matrix(
         )
     matrix = np.column_stack([values_of(column) for column in frame.columns])
     answers = as_answers(table.frame[labels[0]], expected.task) if labels else None
-    return matrix, answers, table
+    return ModelTable(matrix, answers, table.name)
 
 
 def kind_in_file(column: Column) -> str:

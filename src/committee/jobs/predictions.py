@@ -6,16 +6,19 @@ from the command line takes a fraction of a second.
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
 
-from committee.files import AS_FOUND, BadTable, CSVForm, column_names
+from committee.files import AS_FOUND, BadTable, CSVForm, column_names, read_unchanged
+from committee.files.opened_file import open_file
 from committee.jobs.model_table import ExpectedTable, table_for
+from committee.jobs.unseen_values import UnseenValues
 from committee.saving import DamagedFile, Predictor, origin_of, predictor
 from committee.table.schema import PLAIN
 from committee.task import Classification
@@ -23,6 +26,8 @@ from committee.task import Classification
 # A predictor reads rows one by one. For more rows, it takes longer than the import of scikit-learn.
 MOST_ROWS_OF_PREDICTOR = 1000
 PREDICTION = "prediction"
+# The name for all columns in `keep`.
+ALL = "all"
 
 
 class PredictingModel(Protocol):
@@ -125,53 +130,78 @@ def rows_of(X: pa.Table | np.ndarray, prepared: Predictor) -> Any:
     return X.to_pylist()
 
 
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """The predictions of a model for a table.
+
+    Parameters
+    ----------
+    frame : pyarrow.Table
+        The kept columns, `prediction`, `probability_<class>`, `vote_<member>` or `vote_<member>_<class>`. The
+        rows have the order of the table.
+    unseen : tuple of UnseenValues
+        The columns with values that the fit has not seen.
+    """
+
+    frame: pa.Table
+    unseen: tuple[UnseenValues, ...]
+
+
 def predict(
     model: Any,
-    place: object,
+    place: Any,
     *,
     proba: bool = False,
     votes: bool = False,
+    keep: Sequence[str] = (),
     ignore_extra: bool = False,
     form: CSVForm = AS_FOUND,
-) -> pa.Table:
-    """Return the predictions of a model for a table.
+) -> Predictions:
+    """Predict the rows of a table.
 
     Parameters
     ----------
     model : estimator or ModelFile
-    place : str or path
+    place : str, path or frame
     proba : bool, default=False
         Whether to add the probability of each class.
     votes : bool, default=False
         Whether to add the votes of the members.
+    keep : sequence of str, default=()
+        Columns of the table to put before the predictions, as they are written; "all" for all columns.
     ignore_extra : bool, default=False
         Whether to ignore columns that were not in the training table.
     form : CSVForm
 
     Returns
     -------
-    pyarrow.Table
-        `prediction`, `probability_<class>`, `vote_<member>` or `vote_<member>_<class>`.
+    Predictions
     """
     opened: PredictingModel = model if isinstance(model, ModelFile) else LoadedModel(model)
     expected = opened.expected
     labels = expected.task.classes
     if proba and labels is None:
         raise BadTable("The model predicts numbers, which have no probabilities. Omit --proba.")
-    X, _, _ = table_for(expected, place, ignore_extra=ignore_extra, form=form)
-    decision = opened.decide(X)
+    is_path = isinstance(place, str | os.PathLike)
+    # A pipe can be read only once, so it is opened once for both readings.
+    with open_file(place) if is_path else contextlib.nullcontext(place) as source:
+        kept = read_unchanged(source, None if ALL in keep else keep, form=form) if keep else pa.table({})
+        read = table_for(expected, source, ignore_extra=ignore_extra, kept=kept.column_names, form=form)
+    decision = opened.decide(read.X)
     columns: dict[str, Any] = {PREDICTION: pa.array(expected.task.decode(decision).tolist())}
     if proba and labels is not None:
         pairs = zip(labels.tolist(), decision.T, strict=True)
         columns |= {f"probability_{label}": share for label, share in pairs}
     if votes:
-        columns |= opened.votes(X)
-    return pa.table(
-        {
-            name: np.ascontiguousarray(each) if isinstance(each, np.ndarray) else each
-            for name, each in columns.items()
-        }
-    )
+        columns |= opened.votes(read.X)
+    for name in kept.column_names:
+        if name in columns:
+            raise BadTable(f"The column {name!r} of {read.name} cannot be kept, because it is predicted.")
+    arrays = [
+        np.ascontiguousarray(each) if isinstance(each, np.ndarray) else each for each in columns.values()
+    ]
+    names = [*kept.column_names, *columns]
+    return Predictions(pa.table([*kept.columns, *arrays], names=names), read.unseen)
 
 
 def contains_predictions(path: str | os.PathLike[str]) -> bool:
