@@ -172,3 +172,18 @@ def test_wrong_values_do_not_hide_the_decimal_sign(tmp_path):
         written(tmp_path, "v;w", *rows), types={"v": "number"}, most_strays={"v": 0.1}, form=AS_FOUND
     )
     assert table.decimal == "," and table.frame["v"][0].as_py() == 0.5
+
+
+@pytest.mark.parametrize("is_file", [True, False], ids=["CSV", "frame"])
+def test_an_amount_with_another_unit_is_never_missing(tmp_path, is_file):
+    values = [*(f"{i} kg" for i in range(50)), "unclear", "60 lb"]
+    place = pa.table({"v": values, "w": values})
+    if is_file:
+        place = written(tmp_path, "v,w", *(f"{value},1" for value in values))
+    given = {"types": {"v": "number:# kg"}, "most_strays": {"v": 1.0}}
+    with pytest.raises(BadTable, match="'v' should be a number"):
+        read_table(place, **given)
+    place = place.slice(0, 51) if not is_file else written(tmp_path, "v,w", *(f"{v},1" for v in values[:-1]))
+    assert (
+        "1 of 51 values are not numbers, such as 'unclear' in row 51" in read_table(place, **given).notes[0]
+    )

@@ -166,20 +166,32 @@ class Strays:
         The first of the strays.
     row : int
         Its row, from 1.
+    have_digits : bool
+        Whether some of them contain digits, such as an amount with another unit.
     """
 
     n: int = 0
     n_values: int = 0
     example: str = ""
     row: int = 0
+    have_digits: bool = False
+
+    def are_wrong(self, reading: Reading) -> bool:
+        """Return whether there are too many strays, or amounts with another unit than that of the format."""
+        is_amount = reading.kinds == (ColumnKind.NUMBER,) and bool(reading.form)
+        return self.n > reading.most_strays * self.n_values or (is_amount and self.have_digits)
 
     def with_batch(self, text: pa.Array, is_stray: pa.Array, n_rows_before: int) -> Strays:
         """Add the strays of the next values."""
-        n, n_values = is_stray.true_count, len(text) - cleaned(text).null_count
-        if self.n or not n:
-            return replace(self, n=self.n + n, n_values=self.n_values + n_values)
+        found = replace(self, n_values=self.n_values + len(text) - cleaned(text).null_count)
+        if not is_stray.true_count:
+            return found
+        have_digits = pc.match_substring_regex(text.filter(is_stray), r"\d").true_count > 0
+        found = replace(found, n=self.n + is_stray.true_count, have_digits=self.have_digits or have_digits)
+        if self.n:
+            return found
         first = pc.index(is_stray, True).as_py()
-        return Strays(n, self.n_values + n_values, text[first].as_py(), n_rows_before + first + 1)
+        return replace(found, example=text[first].as_py(), row=n_rows_before + first + 1)
 
     def note(self, name: str, kind: ColumnKind) -> str:
         """Report the strays of a column.

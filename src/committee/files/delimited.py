@@ -334,7 +334,7 @@ class Gathered:
     @property
     def is_mixed(self) -> bool:
         """Whether some values are of another kind, or more than the allowed share."""
-        return self._has_other_kinds or self.strays.n > self._reading.most_strays * self.strays.n_values
+        return self._has_other_kinds or self.strays.are_wrong(self._reading)
 
     @property
     def form(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import pyarrow as pa
 import pyarrow.json
@@ -164,7 +165,7 @@ def to_kind(name: str, column: Column, kind: ColumnKind, reading: Reading) -> tu
             (convert_most(text, each) for each in tried), key=lambda each: each[1].true_count
         )
         strays = Strays().with_batch(text, is_stray, 0)
-        if strays.n <= reading.most_strays * strays.n_values:
+        if not strays.are_wrong(replace(reading, kinds=(kind,))):
             return (pa.array(found) if kind is ColumnKind.NUMBER else found), strays
         wrong = f": {strays.n} of {strays.n_values} values, such as {strays.example!r} in row {strays.row}"
     raise BadTable(
