@@ -78,12 +78,6 @@ def test_a_device_is_not_a_regular_file(committee, model):
         committee(*command).complains(5, "/dev/null is not a regular file.")
 
 
-def test_tables_have_no_blanks_at_the_ends_of_lines(committee):
-    lines = committee("rules").out.splitlines()
-    assert lines[0].split("  ")[0] == "rule" and lines[1].startswith("mean  ")
-    assert all(line and line == line.rstrip() for line in lines)
-
-
 def test_help_imports_no_heavy_library():
     code = (
         "import sys\nfrom committee.cli.main import run\nrun(['--help'])\n"

@@ -22,16 +22,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 import typer
 
 from committee.automatic.automatic_parameters import PRESETS, AutomaticParameters
-from committee.cli.places import STANDARD, URL
 from committee.parameters import declarations
 
 if TYPE_CHECKING:
     from committee.automatic.automatic_committee import AutomaticCommittee
     from committee.files import CSVForm
 
+STANDARD = "-"
 LARGEST_SEED = 2**32 - 1
-# The largest number of names in a line.
-MOST_NAMES = 12
+# The width of tables without a terminal, and the largest number of names in a line.
+WIDTH, MOST_NAMES = 160, 12
 # A type of a column, perhaps with a format, which may contain every sign.
 TYPE = re.compile(r"(.+?)=((?:number|date):.*)")
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -275,7 +275,7 @@ def save_model(model: AutomaticCommittee, place: str | os.PathLike[str]) -> int:
     int
         The size of the file in bytes.
     """
-    if URL in os.fspath(place):
+    if "://" in os.fspath(place):
         from committee.files.remote_files import storing
 
         with storing(os.fspath(place)) as path:
@@ -341,40 +341,19 @@ def show_table(
         The positions of columns of numbers, which are aligned to the right.
     on_stderr : bool, default=False
     """
-    stream = sys.stderr if on_stderr else sys.stdout
-    lines = [list(row) for row in rows]
-    if not stream.isatty():
-        print(*plain_lines(header, lines, right), sep="\n", file=stream)
-        return
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    console = Console(stderr=on_stderr, highlight=False)
+    if not console.is_terminal:
+        console = Console(stderr=on_stderr, highlight=False, width=WIDTH)
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for place, title in enumerate(header):
         table.add_column(title, justify="right" if place in right else "left", overflow="fold")
-    for row in lines:
+    for row in rows:
         table.add_row(*(text.replace("[", "\\[") for text in row))
-    Console(file=stream, highlight=False).print(table)
-
-
-def plain_lines(header: Sequence[str], rows: list[list[str]], right: Sequence[int]) -> list[str]:
-    """Return the lines of a table for files and programs: two blanks between columns, none at the end.
-
-    Examples
-    --------
-    >>> plain_lines(["name", "loss"], [["mean", "0.5"], ["linear", "0.25"]], right=[1])
-    ['name    loss', 'mean     0.5', 'linear  0.25']
-    """
-    table = [list(header), *rows]
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    return [
-        "  ".join(
-            text.rjust(width) if place in right else text.ljust(width)
-            for place, (text, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in table
-    ]
+    console.print(table)
 
 
 def show_standings(found: dict[str, Any], *, on_stderr: bool = False) -> None:

@@ -10,6 +10,7 @@ import typer
 from committee import jobs
 from committee.cli import console
 from committee.cli.console import (
+    STANDARD,
     Json,
     Table,
     save_model,
@@ -19,7 +20,7 @@ from committee.cli.console import (
     size_of,
     some,
 )
-from committee.cli.places import STANDARD, URL, check_input, check_output, check_run, time_of
+from committee.cli.places import URL, check_input, check_output, check_run, time_of
 from committee.jobs.limit_amounts import bytes_of, seconds_of
 
 if TYPE_CHECKING:

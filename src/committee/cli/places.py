@@ -10,7 +10,8 @@ from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
-STANDARD = "-"
+from committee.cli.console import STANDARD
+
 # A path with this text is a URL, which only a server can check.
 URL = "://"
 

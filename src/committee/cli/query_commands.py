@@ -17,6 +17,7 @@ import committee
 from committee import jobs
 from committee.cli import console
 from committee.cli.console import (
+    STANDARD,
     Json,
     Model,
     Table,
@@ -27,7 +28,7 @@ from committee.cli.console import (
     size_of,
     some,
 )
-from committee.cli.places import STANDARD, URL, check_input, check_output
+from committee.cli.places import URL, check_input, check_output
 
 if TYPE_CHECKING:
     from committee.jobs.unseen_values import UnseenValues
