@@ -35,12 +35,34 @@ for path in sorted(Path({!r}).glob("*.committee")):
     except ValueError:
         pass  # some kinds of model have no predictor
 """
+PREDICT_FROM_FILE = """
+import committee, sys, tempfile
+from committee.cli.main import run
+path = {!r}
+names = committee.predictor(path).feature_names
+with tempfile.NamedTemporaryFile("w", suffix=".csv") as table:
+    table.write(",".join(names) + "\\n" + "," * (len(names) - 1) + "\\n")
+    table.flush()
+    assert run(["predict", path, table.name]) == 0
+"""
+WRONG_PATHS = """
+from committee.cli.main import run
+for words in (["fit", "no.csv", "--target", "y"], ["predict", "no.committee", "no.csv"],
+              ["evaluate", "no.committee", "no.csv"], ["inspect", "no.committee"], ["verify", "no.committee"],
+              ["leaderboard", "no.committee"], ["compare", "no", "--learners", "rf", "--out", "study"]):
+    assert run(words) == 5
+"""
 # The code that a fresh process runs, and the packages and modules that it must not import.
 PROMISES = {
     "the package": ("import committee", HEAVY | {"numpy", "committee._engine", "importlib.metadata"}),
     "any predictor": (PREDICT.format(str(MODELS)), HEAVY | {"importlib.metadata"}),
     "a runner": ("from committee.running import runner; runner('threads', 1).close()", HEAVY),
     "any command": ("from committee.cli.main import run; run(['--help'])", FOR_HELP),
+    "a prediction": (
+        PREDICT_FROM_FILE.format(str(MODELS / "GradientBoostingClassifier.committee")),
+        HEAVY - {"pyarrow"} | {"urllib.request"},
+    ),
+    "a wrong path": (WRONG_PATHS, FOR_HELP),
     "help of fit": ("from committee.cli.main import run; run(['fit', '--help'])", FOR_HELP),
 }
 # The number of imports inside functions that none of these promises needs, by folder. It may only get

@@ -136,10 +136,11 @@ def test_a_report_uses_the_metrics_of_the_study_by_default(committee, tables):
     assert [each["scoring"] for each in ended.json["comparisons"]] == ["neg_brier_score"]
 
 
-def test_a_quiet_report_prints_nothing(committee, tables):
+def test_a_quiet_report_prints_one_line(committee, tables):
     start(committee, "--quiet")
     ended = committee("compare", "--report", "study", "--scoring", "accuracy", "--formats", "svg", "--quiet")
-    assert (ended.code, ended.out, ended.err) == (0, "", "")
+    assert (ended.code, ended.err) == (0, "")
+    assert len(ended.out.splitlines()) == 1 and "The report is in study/report/report.md" in ended.out
 
 
 def test_the_shell_completes_names_of_learners():

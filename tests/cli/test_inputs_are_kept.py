@@ -1,6 +1,7 @@
 """Test that no command overwrites its inputs, under any of their names."""
 
 import os
+import re
 
 import pytest
 
@@ -37,7 +38,33 @@ def test_a_table_on_the_standard_input_is_not_replaced(committee, model, folder,
         )
 
 
-def test_another_file_is_replaced(committee, model, folder):
-    (folder / "old.csv").write_text("old")
-    assert committee(*PREDICT, "old.csv").code == 0
-    assert (folder / "old.csv").read_text() != "old"
+def test_a_file_of_another_kind_is_replaced_only_by_force(committee, model, folder):
+    for name, content in (("notes.csv", "old"), ("table.csv", "size,colour\n1,red\n")):
+        (folder / name).write_text(content)
+        committee(*PREDICT, name).complains(5, f"{name} exists and does not contain predictions", "--force")
+        committee(*FIT, name).complains(5, f"{name} exists and does not contain a model", "--force")
+        assert (folder / name).read_text() == content
+        assert committee(*PREDICT, name, "--force").code == 0
+        assert (folder / name).read_text().startswith('"prediction"')
+
+
+def test_predictions_and_empty_files_are_replaced(committee, model, folder):
+    (folder / "p.csv").write_text("")
+    for name in ("p.csv", "p.parquet", "p.arrow", "p.jsonl"):
+        for _ in range(2):
+            assert committee(*PREDICT, name).code == 0
+
+
+def test_a_model_that_is_replaced_is_named(committee, folder):
+    fit = (*FIT, "m.committee", "--folds", "2", "--quiet")
+    assert committee(*fit).err == ""
+    replaced = committee(*fit).err
+    assert re.fullmatch(r"m.committee replaces the model of \d\d:\d\d, \d+\.\d kB\.\n", replaced)
+    assert committee(*fit, "--force").err == ""
+    old = (folder / "m.committee").read_bytes()
+    (folder / "m.committee").write_bytes(old[:100])
+    committee(*fit).complains(5, "does not contain a model")
+
+
+def test_the_input_itself_is_not_replaced_even_by_force(committee, model, folder):
+    committee(*PREDICT, "flowers.csv", "--force").complains(3, "is the input flowers.csv itself")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import committee as package
 from committee import load
 
 FULL_DISK = Path("/dev/full")
@@ -60,6 +61,23 @@ def test_rules_are_listed_with_their_descriptions(committee):
     (borda,) = [each["meaning"] for each in found if each["rule"] == "borda"]
     assert "many classes" in borda
     assert "borda" in committee("rules").out
+
+
+def test_the_version_is_printed(committee):
+    ended = committee("--version")
+    assert (ended.code, ended.out) == (0, f"committee {package.__version__}\n")
+
+
+def test_messages_contain_no_words_for_programmers(committee):
+    committee("fit", "t.csv", "--target", "y", "--preset", "high").complains(
+        2, "'--preset': 'high' is not one"
+    )
+    committee("fit", "t.csv", "--target", "y", "--folds", "1").complains(2, "it should be greater than or")
+
+
+def test_a_device_is_not_a_regular_file(committee, model):
+    for command in (("inspect", "/dev/null"), ("verify", "/dev/null"), ("predict", model, "/dev/null")):
+        committee(*command).complains(5, "/dev/null is not a regular file.")
 
 
 def test_help_imports_no_heavy_library():

@@ -60,7 +60,7 @@ def test_tables_show_positive_losses_and_json_has_the_sign_of_scikit_learn(commi
 
 def test_predict_prints_the_output_file_as_json(committee, model):
     ended = committee("predict", model, "flowers.csv", "--out", "p.csv", "--json")
-    assert ended.json == {"out": "p.csv", "n_rows": 60, "columns": ["prediction"]}
+    assert ended.json == {"out": "p.csv", "n_rows": 60, "columns": ["prediction"], "unseen": []}
 
 
 def test_the_table_or_the_model_may_come_from_the_standard_input(committee, model, folder, monkeypatch):
@@ -312,3 +312,30 @@ def test_evaluate_shows_intervals_and_confusions_on_demand(committee, model):
     assert [each["class"] for each in found["classes"]] == ["lily", "rose"]
     printed = committee("evaluate", model, "flowers.csv", "--confusion", "--intervals").out
     assert "95 % interval" in printed and "true \\ predicted  lily  rose" in printed
+
+
+def test_columns_are_kept_before_the_predictions(committee, model):
+    lines = committee(
+        "predict", model, "flowers.csv", "--keep", "row,colour", "--keep", "size"
+    ).out.splitlines()
+    assert lines[0] == '"row","colour","size","prediction"'
+    assert [line.split(",")[0] for line in lines[1:4]] == ['"1"', '"2"', '"3"']
+    every = committee("predict", model, "flowers.csv", "--keep", "all", "--json").out.splitlines()
+    assert list(json.loads(every[0])) == ["row", "size", "colour", "kind", "prediction"]
+
+
+def test_unseen_values_are_reported(committee, folder):
+    assert (
+        committee("fit", "flowers.csv", "--target", "kind", "--estimators", "c45", "--folds", "2").code == 0
+    )
+    (folder / "new.csv").write_text("size,colour,kind\n0,green,lily\n99,green,rose\n0,red,rose\n")
+    for command in ("predict", "evaluate"):
+        ended = committee(command, "model.committee", "new.csv")
+        assert ended.code == 0
+        assert ended.err.splitlines() == [
+            "committee: colour: 2 of 3 values were not seen by the fit, such as 'green', which is treated as "
+            "missing.",
+            "Values that were not seen by the fit: size 1 of 3.",
+        ]
+    found = committee("evaluate", "model.committee", "new.csv", "--json").json
+    assert [each["column"] for each in found["unseen"]] == ["size", "colour"]

@@ -24,7 +24,7 @@ def flowers(values):
 
 
 def probabilities(model, place):
-    return predict(model, place, proba=True)["probability_rose"].to_numpy()
+    return predict(model, place, proba=True).frame["probability_rose"].to_numpy()
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,18 @@
 import pytest
 
 import committee
-from committee.saving import DamagedFile, Origin
+from committee.saving import DamagedFile, Origin, origin_of
 from committee.saving.format.container import read_container, write_container
 
-ORIGIN = Origin("y", ("id", "note"), ",")
+ORIGIN = Origin(
+    "y",
+    ("id", "note"),
+    ",",
+    {"cost": "$#"},
+    ("unknown",),
+    ("age",),
+    {"age": (18.0, 90.5), "cost": (-1.0, 0.0)},
+)
 
 
 @pytest.fixture
@@ -20,6 +28,7 @@ def path(tmp_path):
 def test_the_origin_of_a_model_is_saved(path):
     assert committee.load(path)._origin == ORIGIN
     assert committee.verify(path).origin == ORIGIN
+    assert origin_of(path) == ORIGIN
 
 
 @pytest.mark.parametrize(
@@ -59,6 +68,11 @@ def test_a_model_without_an_origin_is_saved_without_one(tmp_path):
         {"target": "y", "left_out": [], "decimals": {"price": "'"}},
         {"target": "y", "left_out": [], "decimals": [","]},
         {"target": "y", "left_out": [], "decimal": ";"},
+        {"target": "y", "left_out": [], "formats": {"cost": 1}},
+        {"target": "y", "left_out": [], "missing": [None]},
+        {"target": "y", "left_out": [], "coerced": "age"},
+        {"target": "y", "left_out": [], "ranges": {"age": [1]}},
+        {"target": "y", "left_out": [], "ranges": {"age": [1, "9"]}},
     ],
 )
 def test_an_invalid_origin_is_refused(path, wrong):

@@ -68,7 +68,7 @@ def compare(
         list[str] | None,
         typer.Option(help="With --report: formats of charts (default: svg,png,pdf,html)."),
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print only warnings and errors.")] = False,
+    quiet: console.Quiet = False,
     json: Json = False,
 ) -> None:
     """Compare learners on resamples of many tables.
@@ -110,7 +110,10 @@ def compare(
         refuse({"--retry-failed": retry_failed or None}, "works only with --resume DIR.")
     if not places:
         refuse({"--target": target}, "has no effect without tables. Name their folder or files.")
-    from committee.jobs import study_job
+    for place in places or []:
+        if not Path(place).exists():
+            raise FileNotFoundError(f"There is no file or folder {place}.")
+    import committee.jobs.study_job as study_job
 
     given = {
         "learners": tuple(console.words(learners)),
@@ -135,6 +138,7 @@ def compare(
         show_json(as_plain(found))
     else:
         show_compared(found, is_quiet=quiet)
+        show_last_line(found)
     if not found.n_finished:
         raise ValueError(
             f"No cell has finished. The first failure: {next(iter(found.failures.values()), '')}"
@@ -167,7 +171,8 @@ def write_report(folder: Path, *, json: bool, is_quiet: bool, **given: Any) -> N
         return
     show_compared(found, is_quiet)
     if not is_quiet:
-        say(f"The report is in {report.page} ({len(report.files)} files).")
+        show_last_line(found)
+    say(f"The report is in {report.page} ({len(report.files)} files).")
 
 
 def show_compared(found: Compared, is_quiet: bool = False) -> None:
@@ -195,11 +200,14 @@ def show_compared(found: Compared, is_quiet: bool = False) -> None:
     n_more = found.n_failed - len(found.failures)
     if n_more:
         say(f"failed: {n_more} more", on_stderr=True)
-    if not is_quiet:
-        have = "has" if found.n_failed == 1 else "have"
-        failed = f", {found.n_failed} {have} failed" if found.n_failed else ""
-        cells = "cell is" if found.n_finished == 1 else "cells are"
-        say(f"{found.n_finished} {cells} finished{failed}. The study is in {found.folder}.")
+
+
+def show_last_line(found: Compared) -> None:
+    """Print the number of finished cells and the folder of a study."""
+    have = "has" if found.n_failed == 1 else "have"
+    failed = f", {found.n_failed} {have} failed" if found.n_failed else ""
+    cells = "cell is" if found.n_finished == 1 else "cells are"
+    say(f"{found.n_finished} {cells} finished{failed}. The study is in {found.folder}.")
 
 
 def first_of_tasks(comparisons: list[Comparison]) -> list[Comparison]:

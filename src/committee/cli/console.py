@@ -1,15 +1,17 @@
-"""Define the options that commands share, check output paths, save models and print results.
+"""Define the options that commands share, save models and print results.
 
 Results are printed as tables and short lines for people, or as JSON for programs.
 """
 
 from __future__ import annotations
 
+import csv
 import dataclasses
 import inspect
 import json
 import math
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -30,19 +32,29 @@ if TYPE_CHECKING:
 
 STANDARD = "-"
 LARGEST_SEED = 2**32 - 1
+# A type of a column, perhaps with a format, which may contain every sign.
+TYPE = re.compile(r"(.+?)=((?:number|date):.*)")
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 Table = Annotated[
     str,
     typer.Argument(
-        metavar="TABLE", help="A file with a table, or - for the standard input.", show_default=False
+        metavar="TABLE",
+        help="A file or URL of a table, or - for the standard input.",
+        show_default=False,
     ),
 ]
 Model = Annotated[
     str,
-    typer.Argument(metavar="MODEL", help="A saved model, or - for the standard input.", show_default=False),
+    typer.Argument(
+        metavar="MODEL", help="A saved model, its URL, or - for the standard input.", show_default=False
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+Force = Annotated[
+    bool, typer.Option("--force", help="Replace an existing output file, whatever it contains.")
+]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print only warnings, errors and the last line.")]
 Target = Annotated[str | None, typer.Option(help="The target column (default: the target of the fit).")]
 Scoring = Annotated[
     str | None,
@@ -64,6 +76,10 @@ Header = Annotated[
 Decimal = Annotated[
     Literal[".", ",", "auto"],
     typer.Option(help="Decimal sign of CSV; auto detects it."),
+]
+Missing = Annotated[
+    list[str] | None,
+    typer.Option(help="More names of missing values, comma-separated: unknown,-999."),
 ]
 
 
@@ -144,32 +160,43 @@ def with_committee_options(command: Command) -> Command:
 
 
 def csv_form(
-    encoding: str | None, delimiter: str | None, header: bool | None, decimal: str | None
+    encoding: str | None,
+    delimiter: str | None,
+    header: bool | None,
+    decimal: str | None,
+    missing: Iterable[str] | None = None,
 ) -> CSVForm:
-    """Return the form of CSV that the options specify."""
+    """Return the form of CSV and the missing values that the options specify."""
     from committee.files import CSVForm
 
     if delimiter is not None:
         delimiter = {"\\t": "\t", "tab": "\t"}.get(delimiter, delimiter)
         if len(delimiter) != 1:
             raise typer.BadParameter(f"A delimiter must be one character or tab. Got {delimiter!r}.")
-    return CSVForm(encoding, delimiter, header, None if decimal == "auto" else decimal)
+    sign = None if decimal == "auto" else decimal
+    return CSVForm(encoding, delimiter, header, sign, missing=tuple(words(missing)))
 
 
 def pairs(given: Iterable[str] | None) -> dict[str, str]:
-    """Parse types of columns: `--types age=number,zip=category`. Names may contain commas.
+    """Parse types of columns: `--types age=number,zip=category`.
+
+    Names may contain commas. A format with commas is put in double quotes, with its column.
 
     Examples
     --------
     >>> pairs(["age=number,zip=category", "a=b=id", "height, cm=number"])
     {'age': 'number', 'zip': 'category', 'a=b': 'id', 'height, cm': 'number'}
+    >>> pairs(['"day=date:%b %d, %Y",cost=number:$#'])
+    {'day': 'date:%b %d, %Y', 'cost': 'number:$#'}
     """
     found = {}
     for text in given or ():
         begun: list[str] = []
-        for part in text.split(","):
+        for part in split_at_commas(text):
             begun.append(part)
-            name, sign, kind = ",".join(begun).rpartition("=")
+            entry = ",".join(begun)
+            typed = TYPE.fullmatch(entry)
+            name, sign, kind = (typed[1], "=", typed[2]) if typed else entry.rpartition("=")
             if sign and name and kind:
                 found[name] = kind
                 begun = []
@@ -181,17 +208,22 @@ def pairs(given: Iterable[str] | None) -> dict[str, str]:
 
 
 def words(given: Iterable[str] | None) -> list[str]:
-    """Split names that are separated by commas or given in several options.
+    """Split names that are separated by commas or given in several options. Names in quotes may have commas.
 
     Examples
     --------
-    >>> words(["forest,linear", "c45"])
-    ['forest', 'linear', 'c45']
+    >>> words(["forest,linear", "c45"]), words(['"height, cm",age'])
+    (['forest', 'linear', 'c45'], ['height, cm', 'age'])
     """
-    found = [word.strip() for text in given or () for word in text.split(",") if word.strip()]
+    found = [word.strip() for text in given or () for word in split_at_commas(text) if word.strip()]
     if given and not found:
         raise typer.BadParameter("A list of names is empty. Pass at least one name, or omit the option.")
     return found
+
+
+def split_at_commas(text: str) -> list[str]:
+    """Split a text at the commas outside double quotes, as in CSV."""
+    return next(csv.reader([text]), [])
 
 
 def known_members(incomplete: str) -> list[str]:
@@ -234,83 +266,6 @@ def completed(incomplete: str, names: Iterable[str]) -> list[str]:
     return [f"{before}{comma}{name}" for name in names if name.startswith(begun)]
 
 
-def check_place(place: str | os.PathLike[str], *inputs: str | os.PathLike[str]) -> None:
-    """Raise if an output cannot be written, or would replace an input. Commands call this before any work.
-
-    Parameters
-    ----------
-    place : str or path
-        `-` is the standard output.
-    *inputs : str or path
-        The files that the command reads. `-` is the standard input, which may be redirected from a file.
-
-    Examples
-    --------
-    >>> check_place("no/such/folder/m.committee")
-    Traceback (most recent call last):
-    FileNotFoundError: There is no folder no/such/folder to save in. Make it first.
-    """
-    if os.fspath(place) == STANDARD:
-        return
-    path = Path(place)
-    for given in inputs:
-        if is_same_file(path, given):
-            name = "standard input" if os.fspath(given) == STANDARD else f"input {given}"
-            raise ValueError(f"{path} is the {name} itself. Give the output another name.")
-    if path.is_dir():
-        raise IsADirectoryError(f"{path} is a folder. Name a file in it.")
-    if path.exists() and not path.is_file():
-        raise OSError(f"{path} is a device or another special file, which cannot be replaced.")
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"There is no folder {path.parent} to save in. Make it first.")
-    try:
-        with tempfile.TemporaryFile(dir=path.parent):
-            pass
-    except OSError as error:
-        raise type(error)(f"Cannot save in {path.parent}: {error.strerror}.") from error
-
-
-def is_same_file(path: Path, given: str | os.PathLike[str]) -> bool:
-    """Return whether a path is the file of an input, perhaps through a link."""
-    try:
-        status = os.fstat(sys.stdin.fileno()) if os.fspath(given) == STANDARD else os.stat(given)
-        return os.path.samestat(status, path.stat())
-    except (OSError, ValueError):  # A file does not exist, or the standard input is not a file.
-        return False
-
-
-def check_run(run: str | None, resume: bool) -> None:
-    """Raise if a fit would resume a run by accident, or has no run to resume.
-
-    Parameters
-    ----------
-    run : str or None
-        The folder of the run.
-    resume : bool
-        Whether to resume the run in the folder.
-
-    Examples
-    --------
-    >>> check_run(None, resume=True)
-    Traceback (most recent call last):
-    ValueError: --resume needs the folder of the run: --run-folder DIR.
-    """
-    if run is None:
-        if resume:
-            raise ValueError("--resume needs the folder of the run: --run-folder DIR.")
-        return
-    folder = Path(run)
-    if folder.exists() and not folder.is_dir():
-        raise NotADirectoryError(f"{run} is a file. Name a folder with --run-folder.")
-    is_begun = folder.is_dir() and any(folder.iterdir())
-    if is_begun and not resume:
-        raise ValueError(
-            f"The folder {run} contains a run. Pass --resume to resume it, or name another folder."
-        )
-    if resume and not is_begun:
-        raise ValueError(f"There is no run in the folder {run}. Omit --resume to start one.")
-
-
 def save_model(model: AutomaticCommittee, place: str | os.PathLike[str]) -> int:
     """Save a model to a file or to the standard output.
 
@@ -325,6 +280,12 @@ def save_model(model: AutomaticCommittee, place: str | os.PathLike[str]) -> int:
     int
         The size of the file in bytes.
     """
+    if "://" in os.fspath(place):
+        from committee.files.remote_files import storing
+
+        with storing(os.fspath(place)) as path:
+            model.save(path)
+            return path.stat().st_size
     if os.fspath(place) != STANDARD:
         model.save(place)
         return Path(place).stat().st_size

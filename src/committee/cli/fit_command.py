@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from committee import jobs
 from committee.cli import console
 from committee.cli.console import (
     STANDARD,
     Json,
     Table,
-    check_place,
-    check_run,
     save_model,
     say,
     show_board,
     show_json,
 )
+from committee.cli.places import URL, check_input, check_output, check_run, time_of
+from committee.jobs.limit_amounts import bytes_of, seconds_of
 from committee.printing import size_of, some
 
 if TYPE_CHECKING:
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
     from committee.jobs.training_table import TrainingTable
 
 Task = Literal["classification", "regression"]
+# The memory of the program and its libraries, before it reads a table.
+OWN_MEMORY = 250_000_000
 
 
 @console.with_committee_options
@@ -48,7 +52,8 @@ def fit(
         list[str] | None,
         typer.Option(
             help="The types of columns if the inferred types are wrong: age=number,zip=category. A type is "
-            "number, category, boolean, date, text, id or ignore."
+            "number, category, boolean, date, text, id or ignore. Numbers and dates may have a format: "
+            "day=date:%m/%d/%Y."
         ),
     ] = None,
     resume: Annotated[
@@ -58,7 +63,9 @@ def fit(
     delimiter: console.Delimiter = None,
     header: console.Header = None,
     decimal: console.Decimal = "auto",
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print only warnings and errors.")] = False,
+    missing: console.Missing = None,
+    force: console.Force = False,
+    quiet: console.Quiet = False,
     json: Json = False,
     **parameters: Any,
 ) -> None:
@@ -69,35 +76,39 @@ def fit(
     differs in most rows, and columns that count or identify the rows, are left out with a warning. Rows
     without a target are left out and counted.
     """
+    check_standard_output(out, json)
+    given_types, estimators = console.pairs(types), console.words(parameters["estimators"])
+    check_limits(parameters["time_limit"], parameters["memory_limit"])
+    check_input(table)
+    check_run(parameters["run_folder"], resume)
+    note = check_model_output(out, table, force=force)
     from committee.files import keep_nothing_freed
-    from committee.jobs import fit_table
     from committee.running.resources import give_back_at_once
 
-    check_standard_output(out, json)
-    check_place(out, table)
-    check_run(parameters["run_folder"], resume)
     keep_nothing_freed()
     give_back_at_once()
     parameters |= {
         "scoring": scoring,
-        "estimators": console.words(parameters["estimators"]) or None,
+        "estimators": estimators or None,
         "verbose": 0 if quiet else 1,
     }
-    done = fit_table(
+    done = jobs.fit_table(
         table,
         target,
         task=task,
-        types=console.pairs(types),
+        types=given_types,
         groups=groups,
         weights=weights,
-        form=console.csv_form(encoding, delimiter, header, decimal),
+        form=console.csv_form(encoding, delimiter, header, decimal, missing),
         parameters={name: value for name, value in parameters.items() if value is not None},
-        report=None if json or quiet else show_training_table,
+        report=lambda training: show_start(training, note, is_quiet=quiet or json),
     )
     n_bytes = save_model(done.model, out)
     if json:
         show_json(report(done, out, n_bytes))
-    elif not quiet:
+    elif quiet:
+        show_last_line(out, n_bytes)
+    else:
         show_report(done, out, n_bytes)
 
 
@@ -106,18 +117,19 @@ def demo(
         str, typer.Option(help="The file for the model; - is the standard output.")
     ] = "demo.committee",
     time_limit: Annotated[str, typer.Option(help="The time limit of the fit.")] = "30s",
+    force: console.Force = False,
     json: Json = False,
 ) -> None:
     """Fit, score and save a committee for a bundled table.
 
     The score is that of held-out rows. No network is needed.
     """
-    from committee import jobs
+    check_standard_output(out, json)
+    check_limits(time_limit, None)
+    note = check_model_output(out, force=force)
     from committee.jobs.table_fit import demo_tables
     from committee.metrics import shown
 
-    check_standard_output(out, json)
-    check_place(out)
     train, held_out, target, about = demo_tables()
     if not json:
         say(about, on_stderr=out == STANDARD)
@@ -129,7 +141,7 @@ def demo(
             "random_state": 0,
             "verbose": 0 if json else 1,
         },
-        report=None if json else show_training_table,
+        report=lambda training: show_start(training, note, is_quiet=json),
     )
     evaluation = jobs.evaluate(done.model, held_out)
     n_bytes = save_model(done.model, out)
@@ -146,6 +158,36 @@ def check_standard_output(out: str, as_json: bool) -> None:
     """Raise if both JSON and the model would go to the standard output."""
     if as_json and out == STANDARD:
         raise typer.BadParameter("Only one of --json and the model can go to the standard output.")
+
+
+def check_limits(time_limit: str | None, memory_limit: str | None) -> None:
+    """Raise for limits that no fit can keep."""
+    seconds_of(time_limit)
+    n_bytes = bytes_of(memory_limit)
+    if n_bytes is not None and n_bytes < OWN_MEMORY:
+        raise ValueError(
+            f"committee itself needs about {size_of(OWN_MEMORY)} of memory, but --memory-limit is "
+            f"{memory_limit}. Raise it."
+        )
+
+
+def check_model_output(out: str, *inputs: str, force: bool) -> str:
+    """Check the file for a model. Return a note if a model is replaced without --force."""
+    from committee.saving.format.container import is_container
+
+    check_output(out, *inputs, holds="a model", is_replaceable=is_container, force=force)
+    path = Path(out)
+    if force or out == STANDARD or URL in out or not path.exists() or not path.stat().st_size:
+        return ""
+    return f"{out} replaces the model of {time_of(path)}, {size_of(path.stat().st_size)}."
+
+
+def show_start(training: TrainingTable, note: str, *, is_quiet: bool) -> None:
+    """Print the training table, unless the output is to be quiet, and which model will be replaced."""
+    if not is_quiet:
+        show_training_table(training)
+    if note:
+        say(note, on_stderr=True)
 
 
 def report(done: Fitted, out: str, n_bytes: int) -> dict[str, Any]:
@@ -218,8 +260,7 @@ def show_report(done: Fitted, out: str, n_bytes: int) -> None:
             say(f"Scored on {record.leaderboard.n_rows} of the {done.n_rows} rows.", on_stderr=on_stderr)
     for sentence in sentences(record, title_of(done.model.rule_)):
         say(sentence, on_stderr=on_stderr)
-    place = "the standard output" if on_stderr else out
-    say(f"The model is in {place} ({size_of(n_bytes)}).", on_stderr=on_stderr)
+    show_last_line(out, n_bytes)
     if not on_stderr:
         name = shlex.quote(out)
         say("Next, with TABLE for a file of new rows:")
@@ -229,3 +270,10 @@ def show_report(done: Fitted, out: str, n_bytes: int) -> None:
             f"inspect {name}",
         ):
             say(f"  committee {command}")
+
+
+def show_last_line(out: str, n_bytes: int) -> None:
+    """Print where the model is, on stderr if that is the standard output."""
+    on_stderr = out == STANDARD
+    place = "the standard output" if on_stderr else out
+    say(f"The model is in {place} ({size_of(n_bytes)}).", on_stderr=on_stderr)

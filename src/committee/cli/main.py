@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import traceback
 import warnings
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
+import committee
 from committee.cli import INTERRUPTED, compare_command, fit_command, query_commands
 from committee.parameters import RENAMED
 
 DONE, BUG, USAGE, BAD_INPUT, BAD_MODEL, NO_FILE = range(6)
 # Typer may contain its own click or import it. This is the base class of usage errors in either.
 UsageError: Any = typer.BadParameter.__bases__[0]
+# Typer passes on messages of pydantic, which are written for the authors of programs.
+PYDANTIC = {re.compile(r"Value error, "): "", re.compile(r": Input should be"): ": it should be"}
 
 app = typer.Typer(
     name="committee",
@@ -41,6 +45,23 @@ for command in (
     query_commands.learners,
 ):
     app.command()(command)
+
+
+def show_version(is_wanted: bool) -> None:
+    """Print the version, and end the program."""
+    if is_wanted:
+        print(f"committee {committee.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=show_version, is_eager=True, help="Print the version and exit."),
+    ] = False,
+) -> None:
+    """Define the options of the program itself."""
 
 
 def run(arguments: list[str]) -> int:
@@ -69,9 +90,12 @@ def run(arguments: list[str]) -> int:
             return complain("interrupted", INTERRUPTED)
         return code if isinstance(code, int) else DONE
     except UsageError as error:
+        message = error.format_message()
+        for pattern, plain in PYDANTIC.items():
+            message = pattern.sub(plain, message)
         new = RENAMED.get(getattr(error, "option_name", "").lstrip("-"))
         hint = "" if new is None else f" It is now called --{new.replace('_', '-')}."
-        return complain(error.format_message() + hint, USAGE)
+        return complain(message + hint, USAGE)
     except (KeyboardInterrupt, typer.Abort):
         return complain("interrupted", INTERRUPTED)
     except BrokenPipeError:
@@ -93,12 +117,12 @@ def discard_output() -> None:
 
 def code_of(error: Exception) -> int:
     """Return the exit code of an error."""
+    if isinstance(error, OSError | MemoryError):
+        return NO_FILE
     from committee.saving import DamagedFile, UntrustedMember
 
     if isinstance(error, DamagedFile | UntrustedMember):
         return BAD_MODEL
-    if isinstance(error, OSError | MemoryError):
-        return NO_FILE
     if isinstance(error, ValueError | TypeError | ImportError):
         return BAD_INPUT
     return BUG

@@ -8,30 +8,32 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 import committee
+from committee import jobs
 from committee.cli import console
 from committee.cli.console import (
     STANDARD,
     Json,
     Model,
     Table,
-    check_place,
     say,
     show_board,
     show_json,
     show_table,
 )
+from committee.cli.places import URL, check_input, check_output
 from committee.printing import duration, size_of, some
 
 if TYPE_CHECKING:
     from committee.assembling.fit_record import FitRecord
     from committee.jobs.answers import Confusion, Evaluation
+    from committee.jobs.unseen_values import UnseenValues
 
 RATIOS = ("recall", "precision", "f1")
 # The largest number of classes of a printed confusion matrix.
@@ -51,29 +53,53 @@ def predict(
             help="The output file; its suffix sets the format. - prints CSV, or JSON lines with --json."
         ),
     ] = "-",
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Comma-separated columns of the table to write before the predictions; all for all columns."
+        ),
+    ] = None,
+    force: console.Force = False,
     ignore_extra: console.IgnoreExtra = False,
     trust: console.Trust = None,
     encoding: console.Encoding = None,
     delimiter: console.Delimiter = None,
     header: console.Header = None,
     decimal: console.Decimal = "auto",
+    missing: console.Missing = None,
     json: Json = False,
 ) -> None:
     """Predict the rows of a table."""
-    from committee import jobs
-    from committee.files import check_output, write_file
-
     check_places(model, table)
-    check_output(out)
-    check_place(out, table, model)
-    form = console.csv_form(encoding, delimiter, header, decimal)
-    fitted = load_fitted(model, trust)
-    answers = jobs.predict(fitted, table, proba=proba, votes=votes, ignore_extra=ignore_extra, form=form)
+    from committee.files import format_of_output, keep_pandas_out, write_file
+    from committee.jobs.predictions import (
+        MOST_ROWS_OF_PREDICTOR,
+        ModelFile,
+        contains_predictions,
+        predict,
+    )
+
+    keep_pandas_out()
+    format_of_output(out)
+    check_output(out, table, model, holds="predictions", is_replaceable=contains_predictions, force=force)
+    form = console.csv_form(encoding, delimiter, header, decimal, missing)
+    kept = console.words(keep)
+    with opened(model) as path:
+        file = ModelFile(path, lambda: load_fitted(path, trust))
+        found = predict(
+            file, table, proba=proba, votes=votes, keep=kept, ignore_extra=ignore_extra, form=form
+        )
+    answers = found.frame
+    show_unseen(found.unseen)
+    if file.why_loaded and answers.num_rows <= MOST_ROWS_OF_PREDICTOR:
+        say(f"The model was loaded with scikit-learn, which takes longer. {file.why_loaded}", on_stderr=True)
     write_file(answers, out, as_json=json)
     if out == STANDARD:
         return
     if json:
-        show_json({"out": out, "n_rows": answers.num_rows, "columns": answers.column_names})
+        show_json(
+            {"out": out, "n_rows": answers.num_rows, "columns": answers.column_names, "unseen": found.unseen}
+        )
     else:
         say(f"Wrote {answers.num_rows} rows to {out}.", on_stderr=True)
 
@@ -95,16 +121,15 @@ def evaluate(
     delimiter: console.Delimiter = None,
     header: console.Header = None,
     decimal: console.Decimal = "auto",
+    missing: console.Missing = None,
     json: Json = False,
 ) -> None:
     """Score a model on a table that contains the target.
 
     Rows of the fit are recognised by stored hashes, and a line says that scores on them are too good.
     """
-    from committee import jobs
-
     check_places(model, table)
-    form = console.csv_form(encoding, delimiter, header, decimal)
+    form = console.csv_form(encoding, delimiter, header, decimal, missing)
     fitted = load_fitted(model, trust)
     found = jobs.evaluate(
         fitted,
@@ -119,6 +144,7 @@ def evaluate(
     if found.share_of_fit is not None and found.share_of_fit >= SHARE_TO_REPORT:
         rows = "The" if found.share_of_fit == 1 else f"About {100 * found.share_of_fit:.0f} % of the"
         say(f"{rows} rows of the fit are in this table, so its scores are too good.", on_stderr=True)
+    show_unseen(found.unseen)
     if json:
         by_class = {} if found.confusion is None else {"classes": found.confusion.of_classes()}
         known = {name: value for name, value in dataclasses.asdict(found).items() if value is not None}
@@ -173,6 +199,16 @@ def ratio_text(ratio: Any) -> str:
     return "" if ratio is None else f"{ratio:.3f}"
 
 
+def show_unseen(unseen: Sequence[UnseenValues]) -> None:
+    """Print the columns with unseen values: one line for each column that mostly has such values."""
+    for each in unseen:
+        if each.are_most:
+            say(f"committee: {each}.", on_stderr=True)
+    few = [f"{each.column} {each.n} of {each.n_values}" for each in unseen if not each.are_most]
+    if few:
+        say(f"Values that were not seen by the fit: {some(few)}.", on_stderr=True)
+
+
 def leaderboard(
     model: Model,
     scoring: console.Scoring = None,
@@ -186,6 +222,7 @@ def leaderboard(
     json: Json = False,
 ) -> None:
     """Score members and rules on their votes for held-out rows."""
+    check_input(model)
     from committee.jobs.model_description import leaderboard_of, plain_board
 
     board = leaderboard_of(load_fitted(model, trust), scoring, console.words(rule) or None)
@@ -197,6 +234,7 @@ def leaderboard(
 
 def inspect(model: Model, trust: console.Trust = None, json: Json = False) -> None:
     """Show the contents of a saved model."""
+    check_input(model)
     from committee.jobs.model_description import describe
 
     with opened(model) as path:
@@ -210,6 +248,7 @@ def inspect(model: Model, trust: console.Trust = None, json: Json = False) -> No
 
 def verify(model: Model, json: Json = False) -> None:
     """Check that a model file is intact, without loading the model."""
+    check_input(model)
     from committee.jobs.model_description import summarise
 
     with opened(model) as path:
@@ -225,8 +264,8 @@ def verify(model: Model, json: Json = False) -> None:
 
 @contextlib.contextmanager
 def opened(model: str) -> Iterator[str]:
-    """Yield the path of a model. Copy the standard input or a pipe to a temporary file."""
-    if model != STANDARD and not Path(model).is_fifo():
+    """Yield the path of a model. Copy the standard input, a pipe or a URL to a temporary file."""
+    if model != STANDARD and URL not in model and not Path(model).is_fifo():
         yield model
         return
     from committee.files.opened_file import open_file
@@ -252,9 +291,11 @@ def load_fitted(model: str, trust: list[str] | None) -> Any:
 
 
 def check_places(model: str, table: str) -> None:
-    """Raise if both the model and the table would come from the standard input."""
+    """Raise unless both the model and the table can be read, and not both from the standard input."""
     if model == table == STANDARD:
         raise typer.BadParameter("Only one of MODEL and TABLE can be the standard input.")
+    check_input(model)
+    check_input(table)
 
 
 def show_model(found: dict[str, Any], record: FitRecord | None) -> None:

@@ -1,8 +1,9 @@
 """Read tables from CSV, Parquet, Arrow, Feather, JSON lines and ARFF files, and write them.
 
-`file_table` reads a whole table. `opened_file` unpacks the bytes and detects their format and encoding.
+`file_table` reads a whole table. `opened_file` unpacks the bytes and detects their format and encoding, and
+`remote_files` fetches and stores files at URLs.
 `csv_dialect` detects the delimiter, quotes and header of CSV. `delimited` converts its rows, and those of
-`arff`, to values by `column_kinds`. `typed_formats` reads files whose columns have types.
+`arff`, to values by `column_kinds` and `value_formats`. `typed_formats` reads files whose columns have types.
 `column_inference` infers the kind of a column. `table_writer` writes tables.
 """
 
@@ -14,9 +15,17 @@ except ModuleNotFoundError as error:
 from committee.files.column_inference import Guess
 from committee.files.column_kinds import ColumnKind
 from committee.files.csv_dialect import AS_FOUND, CSVForm
-from committee.files.file_table import FileTable, keep_nothing_freed, read_table, require_columns
+from committee.files.file_table import (
+    FileTable,
+    column_names,
+    keep_nothing_freed,
+    keep_pandas_out,
+    read_table,
+    read_unchanged,
+    require_columns,
+)
 from committee.files.table_error import BadTable
-from committee.files.table_writer import check_output, write_file
+from committee.files.table_writer import format_of_output, write_file
 
 __all__ = [
     "AS_FOUND",
@@ -25,9 +34,12 @@ __all__ = [
     "ColumnKind",
     "FileTable",
     "Guess",
-    "check_output",
+    "column_names",
+    "format_of_output",
     "keep_nothing_freed",
+    "keep_pandas_out",
     "read_table",
+    "read_unchanged",
     "require_columns",
     "write_file",
 ]

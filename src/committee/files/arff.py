@@ -82,7 +82,7 @@ def read_header(file: OpenedFile) -> Header:
 
 
 @contextlib.contextmanager
-def open_rows(file: OpenedFile, header: Header) -> Iterator[Delimited]:
+def open_rows(file: OpenedFile, header: Header, missing: tuple[str, ...] = ()) -> Iterator[Delimited]:
     """Open the rows of a file. Rewrite rows with blanks before quotes or both quotes, for Arrow."""
     with file.stream() as stream:
         stream.read(header.start)
@@ -98,7 +98,7 @@ def open_rows(file: OpenedFile, header: Header) -> Iterator[Delimited]:
     begun = {(bool(blanks), quote) for blanks, quote in BEGUN.findall("\n".join(lines))}
     quote = next((quote for _, quote in begun), "'")
     dialect = Dialect(header.encoding, ",", quote, "\\", POINT, header.names)
-    rows = Delimited(file, dialect, header.start, COMMENT, "ARFF", keeps_empty=False)
+    rows = Delimited(file, dialect, header.start, COMMENT, "ARFF", keeps_empty=False, missing=missing)
     if begun <= {(False, quote)}:
         yield rows
     else:

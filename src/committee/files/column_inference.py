@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from committee.files.column_kinds import Column, ColumnKind
 from committee.files.table_error import BadTable
+from committee.files.value_formats import AMOUNTS, date_orders
 
 # The number of distinct values that are checked for prose, and for numbers and dates.
 MOST_VALUES = 100_000
@@ -31,6 +32,7 @@ ROW_NUMBER_STARTS = (0, 1)
 FORMS = {
     "numbers": r"^[+-]?(0|[1-9]\d*([.,]\d{3})*)?([.,]\d+)?([eE][+-]?\d+)?$",
     "dates": r"^\d{4}-\d{2}-\d{2}([T ].*)?$",
+    "amounts": AMOUNTS,
 }
 # If more than this share of the rows are not numbers, the column is text on purpose.
 MOST_STRAYS = 0.05
@@ -50,6 +52,10 @@ class Guess:
         The number of distinct values of text.
     stray : str
         The value that makes the column text instead of numbers or dates, with its row. Otherwise empty.
+    orders : tuple of str
+        The formats that text can have, if it looks like dates whose order is not clear.
+    form : str
+        The format of amounts and dates. Otherwise empty.
 
     Examples
     --------
@@ -62,6 +68,8 @@ class Guess:
     why: str = ""
     n_distinct: int | None = None
     stray: str = ""
+    orders: tuple[str, ...] = ()
+    form: str = ""
 
 
 def guess(name: str, column: Column) -> Guess:
@@ -115,13 +123,15 @@ def guess_text(name: str, column: Column, n_values: int) -> Guess:
     n_distinct = len(values)
     values = values.cast(values.type.value_type) if pa.types.is_dictionary(values.type) else values
     stray = stray_in(column, values, counts)
+    orders = tuple(date_orders(values)) if is_text(values.type) else ()
     if n_values < FEWEST_ROWS or n_distinct <= MOST_CATEGORIES * n_values:
-        return Guess(name, ColumnKind.CATEGORY, "", n_distinct, stray)
+        return Guess(name, ColumnKind.CATEGORY, "", n_distinct, stray, orders)
     if is_prose(values[:MOST_VALUES]):
         return Guess(name, ColumnKind.TEXT, "prose, different in most rows", n_distinct)
     if n_distinct >= FEWEST_IDS * n_values:
-        return Guess(name, ColumnKind.ID, stray or "a different text in every row", n_distinct, stray)
-    return Guess(name, ColumnKind.CATEGORY, "", n_distinct, stray)
+        why = "a different text in every row"
+        return Guess(name, ColumnKind.ID, stray or why, n_distinct, stray, orders)
+    return Guess(name, ColumnKind.CATEGORY, "", n_distinct, stray, orders)
 
 
 def stray_in(column: Column, values: pa.Array, counts: pa.Array) -> str:

@@ -10,13 +10,21 @@ import enum
 import re
 from collections import Counter
 from collections.abc import Callable, Container, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from committee.files.value_formats import (
+    PERCENT,
+    amount_format,
+    bare_numbers,
+    without_blanks,
+    without_unit,
+)
 
 # All whole numbers up to this are exact as float64.
 LARGEST_EXACT = 2.0**53
@@ -73,12 +81,39 @@ class ColumnKind(enum.Enum):
 
 
 Kinds = tuple[ColumnKind, ...]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How to read a column.
+
+    Parameters
+    ----------
+    kinds : tuple of ColumnKind
+        The possible kinds. A column has the first kind that fits all of its values. If there is only one
+        kind, a value of another kind is an error.
+    form : str, default=""
+        The format of amounts or dates. If it is empty, it is inferred.
+    most_strays : float, default=0.0
+        The largest share of values that become missing because they are not of the only kind.
+    """
+
+    kinds: Kinds
+    form: str = ""
+    most_strays: float = 0.0
+
+    @property
+    def is_specified(self) -> bool:
+        """Whether there is only one kind."""
+        return len(self.kinds) == 1
+
+
 Column: TypeAlias = "pa.Array | pa.ChunkedArray"
 # Numbers are arrays of numpy, all others arrays of Arrow.
 Convert = Callable[[pa.Array], Any]
 
 
-def converters(decimal: str | None, *, is_specified: bool) -> dict[ColumnKind, list[Convert]]:
+def converters(decimal: str | None, *, is_specified: bool, form: str = "") -> dict[ColumnKind, list[Convert]]:
     """Return the functions that convert text to each kind. They return None if a value is not of the kind.
 
     Parameters
@@ -88,6 +123,9 @@ def converters(decimal: str | None, *, is_specified: bool) -> dict[ColumnKind, l
     is_specified : bool
         Whether the user specified the kind. Then numbers may have leading zeros, or more digits than a
         float64 can hold.
+    form : str, default=""
+        The format of numbers or dates. If it is empty, the first values decide the unit of amounts, and dates
+        have one of the usual formats. Plain numbers have every unit but percent, whose meaning would change.
 
     Examples
     --------
@@ -100,12 +138,125 @@ def converters(decimal: str | None, *, is_specified: bool) -> dict[ColumnKind, l
     >>> to_number(pa.array(["1.234,5", "12"])).tolist()
     [1234.5, 12.0]
     """
+    plain = AmountReader(decimal, is_specified)
+    amounts = AmountReader(decimal, is_specified, form or None)
     return {
-        ColumnKind.NUMBER: [lambda text: numbers(text, decimal, is_specified=is_specified)],
+        ColumnKind.NUMBER: [amounts] if PERCENT in form else [plain, amounts],
         ColumnKind.BOOLEAN: [booleans],
-        ColumnKind.DATE: [cast_dates, partial(cast_dates, zone="UTC"), *map(date_converter, DATE_FORMATS)],
+        ColumnKind.DATE: [
+            *([date_converter(form, has_year=False)] if form else []),
+            cast_dates,
+            partial(cast_dates, zone="UTC"),
+            *([] if form else map(date_converter, DATE_FORMATS)),
+        ],
         ColumnKind.CATEGORY: [categories],
     }
+
+
+@dataclass(frozen=True)
+class Strays:
+    """Values that are not of the kind of their column, and become missing values.
+
+    Parameters
+    ----------
+    n : int
+    n_values : int
+        The number of values in the column, without missing values.
+    example : str
+        The first of the strays.
+    row : int
+        Its row, from 1.
+    have_digits : bool
+        Whether some of them contain digits, such as an amount with another unit.
+    """
+
+    n: int = 0
+    n_values: int = 0
+    example: str = ""
+    row: int = 0
+    have_digits: bool = False
+
+    def are_wrong(self, reading: Reading) -> bool:
+        """Return whether there are too many strays, or amounts with another unit than that of the format."""
+        is_amount = reading.kinds == (ColumnKind.NUMBER,) and bool(reading.form)
+        return self.n > reading.most_strays * self.n_values or (is_amount and self.have_digits)
+
+    def with_batch(self, text: pa.Array, is_stray: pa.Array, n_rows_before: int) -> Strays:
+        """Add the strays of the next values."""
+        found = replace(self, n_values=self.n_values + len(text) - cleaned(text).null_count)
+        if not is_stray.true_count:
+            return found
+        have_digits = pc.match_substring_regex(text.filter(is_stray), r"\d").true_count > 0
+        found = replace(found, n=self.n + is_stray.true_count, have_digits=self.have_digits or have_digits)
+        if self.n:
+            return found
+        first = pc.index(is_stray, True).as_py()
+        return replace(found, example=text[first].as_py(), row=n_rows_before + first + 1)
+
+    def note(self, name: str, kind: ColumnKind) -> str:
+        """Report the strays of a column.
+
+        Examples
+        --------
+        >>> Strays(2, 50, "forty", 8).note("age", ColumnKind.NUMBER)
+        "Column 'age': 2 of 50 values are not numbers, such as 'forty' in row 8. They are missing values."
+        """
+        return (
+            f"Column {name!r}: {self.n} of {self.n_values} values are not {kind.value}s, such as "
+            f"{self.example!r} in row {self.row}. They are missing values."
+        )
+
+
+def convert_most(text: pa.Array, convert: Convert) -> tuple[Any, pa.Array]:
+    """Convert the values that can be converted. Return the values, and which of them became missing.
+
+    Examples
+    --------
+    >>> values, is_stray = convert_most(pa.array(["1", "many", None, "3"]), lambda each: cast_numbers(each))
+    >>> values, is_stray.to_pylist()
+    (array([ 1., nan, nan,  3.]), [False, True, False, False])
+    """
+    found = convert(text)
+    if found is not None:
+        return found, pa.array(np.zeros(len(text), dtype=bool))
+    encoded = cleaned(text).dictionary_encode()
+    strays = stray_places(encoded.dictionary, convert)
+    is_stray = pc.is_in(encoded.indices, pa.array(strays, encoded.indices.type), skip_nulls=True)
+    return convert(pc.if_else(is_stray, pa.scalar(None, text.type), text)), is_stray
+
+
+def stray_places(values: pa.Array, convert: Convert, begin: int = 0) -> list[int]:
+    """Return the positions of the values that cannot be converted. Halves without one need one conversion."""
+    if len(values) == 0 or convert(values) is not None:
+        return []
+    if len(values) == 1:
+        return [begin]
+    half = len(values) // 2
+    left = stray_places(values[:half], convert, begin)
+    return left + stray_places(values[half:], convert, begin + half)
+
+
+def without_words(column: Column, words: tuple[str, ...]) -> Column:
+    """Replace words for missing values by null. Words that are numbers are replaced in columns of numbers.
+
+    Examples
+    --------
+    >>> without_words(pa.array(["a", " unknown"]), ("unknown", "-1")).to_pylist()
+    ['a', None]
+    >>> without_words(pa.array([5, -1]), ("unknown", "-1")).to_pylist()
+    [5, None]
+    """
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        return without_words(column.cast(kind.value_type), words)
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        is_missing = pc.is_in(pc.utf8_trim_whitespace(column), pa.array(words, kind))
+    elif pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        found = cast_numbers(pa.array([word for word in words if re.fullmatch(number_form(POINT), word)]))
+        is_missing = pc.is_in(pc.cast(column, pa.float64()), pa.array(found, pa.float64()))
+    else:
+        return column
+    return pc.if_else(is_missing, pa.scalar(None, kind), column)
 
 
 def cleaned(text: pa.Array, missing: tuple[str, ...] = MISSING_UNLESS_TEXT) -> pa.Array:
@@ -114,16 +265,43 @@ def cleaned(text: pa.Array, missing: tuple[str, ...] = MISSING_UNLESS_TEXT) -> p
     return pc.if_else(pc.is_in(trimmed, pa.array(missing)), pa.scalar(None, trimmed.type), trimmed)
 
 
-def numbers(text: pa.Array, decimal: str | None, *, is_specified: bool) -> np.ndarray | None:
+class AmountReader:
+    """Convert text to numbers, perhaps with a unit.
+
+    Parameters
+    ----------
+    decimal : {".", ",", None}
+    is_specified : bool
+    form : str or None, default=""
+        The format of the unit. Empty for plain numbers. If None, the first values decide.
+    """
+
+    def __init__(self, decimal: str | None, is_specified: bool, form: str | None = "") -> None:
+        self.form, self._decimal, self._is_specified = form, decimal, is_specified
+
+    def __call__(self, text: pa.Array) -> np.ndarray | None:
+        """Return numbers, or None if some value is not a number with the unit."""
+        form = amount_format(cleaned(text)) if self.form is None else self.form
+        if self.form is None and not form:
+            return None
+        found = numbers(text, self._decimal, is_specified=self._is_specified, form=form)
+        if found is not None:
+            self.form = form
+        return found
+
+
+def numbers(text: pa.Array, decimal: str | None, *, is_specified: bool, form: str = "") -> np.ndarray | None:
     """Convert text to float64 with NaN for missing. Return None if some value is not a number.
 
     Digits with leading zeros, such as postal codes, and more digits than a float64 can hold are numbers only
     if the user specified the kind.
     """
-    found = None if decimal == "," else cast_numbers(text)
+    found = None if decimal == "," or form else cast_numbers(text)
     if found is None:
         text = cleaned(text)
-        text = text if decimal is None else with_points(text, decimal)
+        text = without_unit(text, form) if form else text
+        text = text if text is None else without_blanks(text)
+        text = text if decimal is None or text is None else with_points(text, decimal)
         found = None if text is None else cast_numbers(text)
     if found is None or is_specified:
         return found
@@ -186,12 +364,12 @@ def cast_dates(text: pa.Array, zone: str | None = None) -> pa.Array | None:
         return None
 
 
-def date_converter(form: str) -> Convert:
-    """Return a function that converts text to dates in one format."""
+def date_converter(form: str, *, has_year: bool = True) -> Convert:
+    """Return a function that converts text to dates in one format, by default with a year of four digits."""
 
     def convert(text: pa.Array) -> pa.Array | None:
         text = cleaned(text)
-        if not pc.all(pc.match_substring_regex(text, WRITTEN_YEAR), min_count=0).as_py():
+        if has_year and not pc.all(pc.match_substring_regex(text, WRITTEN_YEAR), min_count=0).as_py():
             return None
         try:
             return pc.strptime(text, format=form, unit="us")
@@ -311,7 +489,12 @@ def find_signs(text: pa.Array, *, is_specified: bool = False) -> Signs:
     >>> [find_signs(pa.array(each)).possible for each in (["1,125", "7"], ["212.555.123", "212.555.987"])]
     ['.,', '']
     """
-    filled = cleaned(text).drop_null()
+    filled = bare_numbers(cleaned(text).drop_null())
+    if is_specified:
+        # The other values are strays.
+        filled = filled.filter(
+            pc.match_substring_regex(filled, rf"{number_form(POINT)}|{number_form(COMMA)}")
+        )
     signed = filled.filter(pc.match_substring_regex(filled, "[.,]"))
     written = [sign for sign in (POINT, COMMA) if pc.match_substring(signed, sign).true_count]
     possible = [

@@ -33,6 +33,8 @@ COMMENT = "#"
 class CSVForm:
     """The form of a CSV file, as far as the user specifies it. None is detected.
 
+    Words for missing values are used in files of all formats.
+
     Parameters
     ----------
     encoding, delimiter : str, default=None
@@ -43,6 +45,8 @@ class CSVForm:
         The decimal sign.
     known_decimal : {".", ","}, default=None
         The decimal sign in the training table of a model, for files that can be read with either sign.
+    missing : tuple of str, default=()
+        More words for missing values, in columns of any kind.
     """
 
     encoding: str | None = None
@@ -50,6 +54,7 @@ class CSVForm:
     header: bool | None = None
     decimal: str | None = None
     known_decimal: str | None = None
+    missing: tuple[str, ...] = ()
 
 
 AS_FOUND = CSVForm()

@@ -30,13 +30,16 @@ from committee.files.column_kinds import (
     ColumnKind,
     Convert,
     DecimalSign,
-    Kinds,
+    Reading,
+    Strays,
     cleaned,
+    convert_most,
     converters,
     find_sign,
     find_signs,
     narrowed,
     other_sign,
+    without_words,
 )
 from committee.files.csv_dialect import Dialect, lines_of
 from committee.files.opened_file import OpenedFile, WrongEncoding, decoding
@@ -64,6 +67,8 @@ class Delimited:
         The name of the format in error messages.
     keeps_empty : bool, default=True
         Whether an empty line is a row with a missing value, if there is only one column.
+    missing : tuple of str, default=()
+        More words for missing values.
     """
 
     file: OpenedFile
@@ -72,6 +77,7 @@ class Delimited:
     comment: str = "#"
     title: str = "CSV"
     keeps_empty: bool = True
+    missing: tuple[str, ...] = ()
 
     @contextlib.contextmanager
     def rewritten(self, parse: Callable[[Iterable[str]], Iterable[list[str]]]) -> Iterator[Delimited]:
@@ -156,9 +162,17 @@ class Delimited:
             stream.read(self.start)
             try:
                 with pa.csv.open_csv(stream, read, parse, convert) as reader:
-                    yield from reader
+                    for batch in reader:
+                        yield self._without_missing(batch)
             except pa.ArrowInvalid as error:
                 raise self._error(" ".join(str(error).split()), wrong_rows) from error
+
+    def _without_missing(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Replace the words of the user for missing values by null."""
+        if not self.missing:
+            return batch
+        columns = [without_words(column, self.missing) for column in batch.columns]
+        return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
 
     def _error(self, reason: str, wrong_rows: list[pa.csv.InvalidRow]) -> BadTable:
         """Return the error for rows that cannot be read."""
@@ -195,23 +209,25 @@ class Gathering:
     decimal : {".", ",", None}
         The decimal sign of the file, None if it has none.
     notes : list of str
-        Messages to the user about the sign.
+        Messages to the user about the sign and about strays.
+    formats : dict of str to str
+        The formats of amounts and dates.
     """
 
     columns: dict[str, Column]
     decimal: str | None
     notes: list[str]
+    formats: dict[str, str]
 
 
-def gather(source: Delimited, kinds: Mapping[str, Kinds], known_decimal: str | None = None) -> Gathering:
+def gather(source: Delimited, readings: Mapping[str, Reading], known_decimal: str | None = None) -> Gathering:
     """Read columns of a file.
 
     Parameters
     ----------
     source : Delimited
-    kinds : mapping of str to tuple of ColumnKind
-        The columns to read, with the possible kinds of each. A column has the first kind that fits all of its
-        values. If there is only one kind, a value of another kind is an error.
+    readings : mapping of str to Reading
+        The columns to read.
     known_decimal : {".", ",", None}
         The decimal sign in the training table of a model.
 
@@ -219,16 +235,18 @@ def gather(source: Delimited, kinds: Mapping[str, Kinds], known_decimal: str | N
     -------
     Gathering
     """
-    specified = [name for name, each in kinds.items() if len(each) == 1]
+    specified = [name for name, each in readings.items() if each.is_specified]
 
     def sign_of(texts: Mapping[str, pa.Array]) -> DecimalSign:
         return find_sign(texts, specified, source.dialect.delimiter, known_decimal)
 
     decimal = DecimalSign(source.dialect.decimal, is_proved=True)
     if decimal.sign is None:
-        decimal = sign_of(first_values(source, [name for name in kinds if ColumnKind.NUMBER in kinds[name]]))
+        decimal = sign_of(
+            first_values(source, [name for name in readings if ColumnKind.NUMBER in readings[name].kinds])
+        )
     while True:
-        columns = gathered(source, kinds, decimal.sign)
+        columns = gathered(source, readings, decimal.sign)
         wrong = {name: each.wrong for name, each in columns.items() if each.wrong is not None}
         # A later value may prove a sign that the first values do not prove.
         later = decimal if decimal.is_proved else sign_of(wrong)
@@ -239,11 +257,14 @@ def gather(source: Delimited, kinds: Mapping[str, Kinds], known_decimal: str | N
     for each in mixed:
         if each.name in specified:
             raise each.error()
-    columns |= gathered(source, {each.name: (ColumnKind.CATEGORY,) for each in mixed}, decimal.sign)
+    columns |= gathered(source, {each.name: Reading((ColumnKind.CATEGORY,)) for each in mixed}, decimal.sign)
     # Arrow keeps freed memory for the next file.
     pa.default_memory_pool().release_unused()
-    notes = notes_of_sign(source.file.name, decimal, wrong)
-    return Gathering({name: columns.pop(name).array() for name in kinds}, decimal.sign, notes)
+    as_text = {name: text for name, text in wrong.items() if not columns[name].strays.n}
+    notes = notes_of_sign(source.file.name, decimal, as_text)
+    notes += [each.strays.note(name, each.kind) for name, each in columns.items() if each.strays.n]
+    formats = {name: each.form for name, each in columns.items() if each.form}
+    return Gathering({name: columns.pop(name).array() for name in readings}, decimal.sign, notes, formats)
 
 
 def first_values(source: Delimited, names: list[str]) -> dict[str, pa.Array]:
@@ -255,9 +276,9 @@ def first_values(source: Delimited, names: list[str]) -> dict[str, pa.Array]:
     return {} if first is None else dict(zip(names, first.columns, strict=True))
 
 
-def gathered(source: Delimited, kinds: Mapping[str, Kinds], decimal: str | None) -> dict[str, Gathered]:
+def gathered(source: Delimited, readings: Mapping[str, Reading], decimal: str | None) -> dict[str, Gathered]:
     """Read columns with one decimal sign."""
-    columns = {name: Gathered(name, each, decimal) for name, each in kinds.items()}
+    columns = {name: Gathered(name, each, decimal) for name, each in readings.items()}
     for batch in source.batches(list(columns)) if columns else ():
         for name, text in zip(batch.schema.names, batch.columns, strict=True):
             columns[name].append(text)
@@ -293,33 +314,44 @@ class Gathered:
     Parameters
     ----------
     name : str
-    kinds : tuple of ColumnKind
-        The possible kinds.
+    reading : Reading
     decimal : {".", ",", None}
     """
 
-    def __init__(self, name: str, kinds: Kinds, decimal: str | None) -> None:
-        self.name, self.kind, self.is_mixed = name, kinds[0], False
+    def __init__(self, name: str, reading: Reading, decimal: str | None) -> None:
+        self.name, self.kind, self.strays = name, reading.kinds[0], Strays()
         # The first values that are not numbers, or not of the kind of the values before them.
         self.wrong: pa.Array | None = None
-        self._kinds, self._decimal, self._is_guess = kinds, decimal, len(kinds) > 1
-        self._converters = converters(decimal, is_specified=not self._is_guess)
+        self._reading, self._decimal, self._is_guess = reading, decimal, not reading.is_specified
+        self._converters = converters(decimal, is_specified=reading.is_specified, form=reading.form)
         self._convert: Convert | None = None
+        self._has_other_kinds = False
         self._numbers = GrowingArray()
         self._chunks: list[pa.Array] = []
         self._n_missing_first = 0
-        self._n_rows = 0
+        self._n_rows = self._n_rows_before_wrong = 0
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether some values are of another kind, or more than the allowed share."""
+        return self._has_other_kinds or self.strays.are_wrong(self._reading)
+
+    @property
+    def form(self) -> str:
+        """The format of amounts or dates."""
+        return self._reading.form or getattr(self._convert, "form", None) or ""
 
     def append(self, text: pa.Array) -> None:
         """Append the next values."""
-        if self.is_mixed:
+        if self._has_other_kinds:
             return
         if self._convert is None and self._are_missing(text):
             self._n_missing_first += len(text)
         else:
             found = self._values(text)
             if found is None:
-                self.is_mixed, self.wrong = True, text
+                self._has_other_kinds = True
+                self._keep_wrong(text)
                 self._numbers, self._chunks = GrowingArray(), []
                 return
             if isinstance(found, np.ndarray):
@@ -343,20 +375,32 @@ class Gathered:
         """Return the error for a value that is not of the specified kind."""
         text: pa.Array = self.wrong
         signs = (self._decimal,) if self._decimal else (POINT, COMMA)
-        tried = [convert for sign in signs for convert in converters(sign, is_specified=True)[self.kind]]
+        tried = [convert for sign in signs for convert in self._converters_of(sign)]
         if self.kind is not ColumnKind.NUMBER and self._convert is not None:
             tried = [self._convert]
         cells = (text[i : i + 1] for i in range(len(text)))
         wrong = next((i for i, cell in enumerate(cells) if all(each(cell) is None for each in tried)), None)
-        about = f"Column {self.name!r} should be a {self.kind.value}, but"
+        form = f" of the format {self._reading.form}" if self._reading.form else ""
+        about = f"Column {self.name!r} should be a {self.kind.value}{form}, but"
         if wrong is None:
             return BadTable(f"{about} its values have several formats. Use one of them.")
-        about += f" row {self._n_rows + wrong + 1} contains {text[wrong].as_py()!r}"
+        about += f" row {self._n_rows_before_wrong + wrong + 1} contains {text[wrong].as_py()!r}"
         possible = find_signs(text[wrong : wrong + 1], is_specified=True).possible
         if self._decimal and possible == other_sign(self._decimal):
             about += f", while the decimal sign is {self._decimal!r}"
             return BadTable(f"{about}. Correct it, or pass --decimal {possible}.")
+        if self.strays.n > 1:
+            about += f". {self.strays.n} of {self.strays.n_values} values are wrong"
         return BadTable(f"{about}. Correct it, or leave the cell empty.")
+
+    def _converters_of(self, sign: str) -> list[Convert]:
+        """Return functions that convert values of the column's kind with a decimal sign."""
+        return converters(sign, is_specified=True, form=self._reading.form)[self.kind]
+
+    def _keep_wrong(self, text: pa.Array) -> None:
+        """Keep the first text with a value of another kind for messages."""
+        if self.wrong is None or self._has_other_kinds:
+            self.wrong, self._n_rows_before_wrong = text, self._n_rows
 
     def _are_missing(self, text: pa.Array) -> bool:
         """Return whether all values are missing, for every possible kind of the column."""
@@ -365,9 +409,11 @@ class Gathered:
 
     def _values(self, text: pa.Array) -> np.ndarray | pa.Array | None:
         """Return values of the column's kind, or None. The first values of a column decide the kind."""
+        if self._reading.most_strays:
+            return self._most_values(text)
         if self._convert is not None:
             return self._convert(text)
-        for kind in self._kinds:
+        for kind in self._reading.kinds:
             # The rows before are read again: in a column of text, words for missing values may be text.
             if kind is ColumnKind.CATEGORY and self._is_guess and self._n_missing_first:
                 return None
@@ -381,6 +427,20 @@ class Gathered:
             if kind is ColumnKind.NUMBER:
                 self.wrong = text
         return None
+
+    def _most_values(self, text: pa.Array) -> np.ndarray | pa.Array | None:
+        """Return values of the only kind, with strays as missing values."""
+        tried = self._converters[self.kind] if self._convert is None else [self._convert]
+        results = [(*convert_most(text, each), each) for each in tried]
+        found, is_stray, chosen = min(results, key=lambda result: result[1].true_count)
+        if is_stray.true_count:
+            self._keep_wrong(text)
+        self.strays = self.strays.with_batch(text, is_stray, self._n_rows)
+        if self._convert is None:
+            self._convert = chosen
+            if self.kind is ColumnKind.NUMBER:
+                self._numbers.append(np.full(self._n_missing_first, np.nan))
+        return found
 
 
 class GrowingArray:

@@ -131,9 +131,20 @@ class OpenedFile:
             yield stack.enter_context(pa.OSFile(str(path)))
 
 
+def is_url(place: str | os.PathLike[str]) -> bool:
+    """Return whether a place is a URL.
+
+    Examples
+    --------
+    >>> is_url("s3://bucket/t.csv"), is_url("folder/t.csv"), is_url(Path("t.csv"))
+    (True, False, False)
+    """
+    return isinstance(place, str) and "://" in place
+
+
 @contextlib.contextmanager
 def open_file(place: str | os.PathLike[str]) -> Iterator[OpenedFile]:
-    """Open a file by its path. Copy the standard input (`-`) or a pipe to a temporary file.
+    """Open a file by its path or URL. Copy the standard input (`-`), a pipe or a URL to a temporary file.
 
     Parameters
     ----------
@@ -145,7 +156,11 @@ def open_file(place: str | os.PathLike[str]) -> Iterator[OpenedFile]:
     """
     name, path = os.fspath(place), Path(place)
     with contextlib.ExitStack() as stack:
-        if name == STANDARD_INPUT:
+        if is_url(place):
+            from committee.files.remote_files import fetched, name_of_url
+
+            name, path = name_of_url(name), stack.enter_context(fetched(name))
+        elif name == STANDARD_INPUT:
             name, path = "The standard input", stack.enter_context(copied(sys.stdin.buffer))
         elif path.is_fifo():
             path = stack.enter_context(copied(stack.enter_context(path.open("rb"))))
@@ -161,7 +176,7 @@ def open_file(place: str | os.PathLike[str]) -> Iterator[OpenedFile]:
         if not first:
             raise BadTable(f"{name} is empty.")
         by_content = (packing for mark, packing in PACKED.items() if first.startswith(mark))
-        yield OpenedFile(name, path, next(by_content, "brotli" if path.suffix.lower() == ".br" else None))
+        yield OpenedFile(name, path, next(by_content, "brotli" if name.lower().endswith(".br") else None))
 
 
 @contextlib.contextmanager

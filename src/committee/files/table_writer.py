@@ -6,13 +6,14 @@ import json
 import os
 import sys
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePath
+from urllib.parse import urlsplit
 
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from committee.files.opened_file import PACKINGS, Format, format_by_suffix
+from committee.files.opened_file import PACKINGS, Format, format_by_suffix, is_url
 from committee.files.table_error import BadTable
 from committee.saving.format.file_replacement import replace_file
 
@@ -50,30 +51,41 @@ def write_file(frame: pa.Table, place: str | os.PathLike[str], *, as_json: bool 
             sys.stdout.write(text)
         sys.stdout.flush()
         return
-    path = Path(place)
-    found = check_output(path)
-    delimiter = "\t" if ".tsv" in path.name.lower() else ","
+    name = path_of(place)
+    found = format_of_output(place)
+    delimiter = "\t" if ".tsv" in name.name.lower() else ","
 
-    def write(temporary: Path) -> None:
-        with pa.output_stream(str(temporary), compression=PACKINGS.get(path.suffix.lower())) as stream:
+    def write(path: Path) -> None:
+        with pa.output_stream(str(path), compression=PACKINGS.get(name.suffix.lower())) as stream:
             write_stream(frame, stream, found, delimiter)
 
-    replace_file(path, write)
+    if is_url(place):
+        from committee.files.remote_files import storing
+
+        with storing(os.fspath(place)) as path:
+            write(path)
+    else:
+        replace_file(Path(place), write)
 
 
-def check_output(place: str | os.PathLike[str]) -> Format:
+def path_of(place: str | os.PathLike[str]) -> PurePath:
+    """Return a path, or the path of a URL."""
+    return PurePath(urlsplit(os.fspath(place)).path if is_url(place) else place)
+
+
+def format_of_output(place: str | os.PathLike[str]) -> Format:
     """Return the format of an output file. Call it early, so that a wrong name raises before the work.
 
     Examples
     --------
-    >>> check_output("votes.xlsx")
+    >>> format_of_output("votes.xlsx")
     Traceback (most recent call last):
     committee.files.table_error.BadTable: votes.xlsx cannot be written. Name it .csv, .parquet, .arrow or
     .jsonl.
     """
     if os.fspath(place) == STANDARD_OUTPUT:
         return Format.CSV
-    found = format_by_suffix(os.fspath(place))
+    found = format_by_suffix(path_of(place).name)
     if found is None or found is Format.ARFF:
         raise BadTable(f"{place} cannot be written. Name it .csv, .parquet, .arrow or .jsonl.")
     return found

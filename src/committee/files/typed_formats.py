@@ -5,13 +5,23 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import pyarrow as pa
 import pyarrow.json
 import pyarrow.parquet
 
 from committee.files.column_inference import flat, kind_of_type
-from committee.files.column_kinds import POINT, Column, ColumnKind, Kinds, converters
+from committee.files.column_kinds import (
+    POINT,
+    Column,
+    ColumnKind,
+    Reading,
+    Strays,
+    convert_most,
+    converters,
+    without_words,
+)
 from committee.files.opened_file import Format, OpenedFile
 from committee.files.table_error import BadTable
 
@@ -90,33 +100,40 @@ def read_arrow(file: OpenedFile, stack: contextlib.ExitStack) -> pa.Table:
     return table
 
 
-def converted(name: str, column: Column, kinds: Kinds) -> Column:
+def converted(
+    name: str, column: Column, reading: Reading, missing: tuple[str, ...] = ()
+) -> tuple[Column, Strays]:
     """Convert a column that has a type to one of its possible kinds.
 
     Parameters
     ----------
     name : str
     column : pyarrow.Array or pyarrow.ChunkedArray
-    kinds : tuple of ColumnKind
+    reading : Reading
+    missing : tuple of str, default=()
+        More words for missing values.
 
     Returns
     -------
-    pyarrow.Array or pyarrow.ChunkedArray
+    column : pyarrow.Array or pyarrow.ChunkedArray
+    strays : Strays
 
     Examples
     --------
-    >>> converted("zip", pa.array([10115, 53113]), (ColumnKind.CATEGORY,)).to_pylist()
+    >>> converted("zip", pa.array([10115, 53113]), Reading((ColumnKind.CATEGORY,)))[0].to_pylist()
     ['10115', '53113']
     """
     if pa.types.is_nested(column.type):
-        return column
-    column = plain(column)
+        return column, Strays()
+    column, kinds, strays = plain(column), reading.kinds, Strays()
+    if missing:
+        column = without_words(column, missing)
     is_kind = kind_of_type(name, column.type)
     if pa.types.is_null(column.type):
-        return column.cast(pa.float64())
+        return column.cast(pa.float64()), strays
     if is_kind not in kinds and not (len(kinds) > 1 and is_kind is ColumnKind.BOOLEAN):
-        column = to_kind(name, column, kinds[-1])
-    return column if kind_of_type(name, column.type) is ColumnKind.CATEGORY else flat(column)
+        column, strays = to_kind(name, column, kinds[-1], reading)
+    return (column if kind_of_type(name, column.type) is ColumnKind.CATEGORY else flat(column)), strays
 
 
 def plain(column: Column) -> Column:
@@ -131,23 +148,29 @@ def plain(column: Column) -> Column:
     return column
 
 
-def to_kind(name: str, column: Column, kind: ColumnKind) -> pa.Array:
+def to_kind(name: str, column: Column, kind: ColumnKind, reading: Reading) -> tuple[pa.Array, Strays]:
     """Convert a column to another kind. A dictionary has the kind of its values."""
     column = flat(column)
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
-    is_kind = kind_of_type(name, column.type)
+    is_kind, wrong = kind_of_type(name, column.type), ""
     if is_kind is kind or {is_kind, kind} == {ColumnKind.NUMBER, ColumnKind.BOOLEAN}:
-        return column
+        return column, Strays()
     if kind is ColumnKind.CATEGORY:
-        return printed(column)
+        return printed(column), Strays()
     if is_kind is ColumnKind.CATEGORY:
         text = column.cast(pa.string())
-        for convert in converters(POINT, is_specified=True)[kind]:
-            found = convert(text)
-            if found is not None:
-                return pa.array(found) if kind is ColumnKind.NUMBER else found
-    raise BadTable(f"Column {name!r} should be a {kind.value}, but is a {is_kind.value}. Convert it first.")
+        tried = converters(POINT, is_specified=True, form=reading.form)[kind]
+        found, is_stray = min(
+            (convert_most(text, each) for each in tried), key=lambda each: each[1].true_count
+        )
+        strays = Strays().with_batch(text, is_stray, 0)
+        if not strays.are_wrong(replace(reading, kinds=(kind,))):
+            return (pa.array(found) if kind is ColumnKind.NUMBER else found), strays
+        wrong = f": {strays.n} of {strays.n_values} values, such as {strays.example!r} in row {strays.row}"
+    raise BadTable(
+        f"Column {name!r} should be a {kind.value}, but is a {is_kind.value}{wrong}. Convert it first."
+    )
 
 
 def printed(column: pa.Array) -> pa.Array:

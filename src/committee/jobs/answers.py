@@ -1,4 +1,4 @@
-"""Predict the rows of a table with a saved model, and score its predictions."""
+"""Score the predictions of a model on a table with the target."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from committee.evaluating.vote_scores import score, score_interval
 from committee.files import AS_FOUND, BadTable, CSVForm
-from committee.jobs.training_table import table_for, with_answers
+from committee.jobs.model_table import ExpectedTable, table_for
+from committee.jobs.training_table import with_answers
+from committee.jobs.unseen_values import UnseenValues
 from committee.metrics.metric_table import METRICS
 from committee.metrics.row_losses import NoValueError
 from committee.table.input_types import TableLike
@@ -24,63 +25,6 @@ USUAL = {
 }
 # Metrics without a value for rows of a single class.
 OF_SEVERAL_CLASSES = ("roc_auc", "balanced_accuracy")
-
-
-def predict(
-    model: Any,
-    place: object,
-    *,
-    proba: bool = False,
-    votes: bool = False,
-    ignore_extra: bool = False,
-    form: CSVForm = AS_FOUND,
-) -> pa.Table:
-    """Return the predictions of a model for a table.
-
-    Parameters
-    ----------
-    model : estimator
-    place : str or path
-    proba : bool, default=False
-        Whether to add the probability of each class.
-    votes : bool, default=False
-        Whether to add the votes of the members.
-    ignore_extra : bool, default=False
-        Whether to ignore columns that were not in the training table.
-    form : CSVForm
-
-    Returns
-    -------
-    pyarrow.Table
-        `prediction`, `probability_<class>`, `vote_<member>` or `vote_<member>_<class>`.
-    """
-    check_answers(model, proba=proba, votes=votes)
-    X, _, _ = table_for(model, place, ignore_extra=ignore_extra, form=form)
-    if not isinstance(model._task, Classification):
-        columns = {"prediction": pa.array(model.predict(X))}
-    else:
-        decision = model.predict_proba(X)
-        columns = {"prediction": pa.array(model._task.decode(decision).tolist())}
-        if proba:
-            columns |= {
-                f"probability_{label}": pa.array(np.ascontiguousarray(column))
-                for label, column in zip(model.classes_.tolist(), decision.T, strict=True)
-            }
-    if votes:
-        names = [f"vote_{name}" for name in model.get_feature_names_out()]
-        stack = model.transform(X)
-        columns |= {
-            name: pa.array(np.ascontiguousarray(column)) for name, column in zip(names, stack.T, strict=True)
-        }
-    return pa.table(columns)
-
-
-def check_answers(model: Any, *, proba: bool, votes: bool) -> None:
-    """Raise if a model has no probabilities or no votes, but they are wanted."""
-    if proba and not isinstance(model._task, Classification):
-        raise BadTable("The model predicts numbers, which have no probabilities. Omit --proba.")
-    if votes and not hasattr(model, "get_feature_names_out"):
-        raise BadTable(f"{type(model).__name__} has no members that vote. Omit --votes.")
 
 
 @dataclass(frozen=True)
@@ -103,6 +47,8 @@ class Evaluation:
         The interval of 95 % of each score, by the bootstrap over rows, if requested.
     confusion : Confusion or None, default=None
         The predicted and the true classes, if requested.
+    unseen : tuple of UnseenValues
+        The columns with values that the fit has not seen.
     """
 
     target: str
@@ -112,6 +58,7 @@ class Evaluation:
     share_of_fit: float | None = None
     intervals: dict[str, tuple[float, float]] | None = None
     confusion: Confusion | None = None
+    unseen: tuple[UnseenValues, ...] = ()
 
 
 def evaluate(
@@ -152,8 +99,8 @@ def evaluate(
                 "The model does not contain the name of its target. Specify the column with --target."
             )
         target = model._origin.target
-    X, answers, table = table_for(model, place, target=target, ignore_extra=ignore_extra, form=form)
-    X, y, n_dropped = with_answers(X, answers, target, table.name)
+    read = table_for(ExpectedTable.of(model), place, target=target, ignore_extra=ignore_extra, form=form)
+    X, y, n_dropped = with_answers(read.X, read.answers, target, read.name)
     if isinstance(model._task, Classification):
         unseen = sorted({str(label) for label in set(y.tolist()) - set(model.classes_.tolist())})
         if unseen:
@@ -168,6 +115,7 @@ def evaluate(
         share_of_fit(model, X, y),
         intervals_of(model, decision, y, list(scores)) if intervals else None,
         Confusion.of(model, decision, y) if confusion else None,
+        read.unseen,
     )
 
 

@@ -22,7 +22,7 @@ from committee.evaluating.study.store import FILE, Store
 from committee.files import BadTable, read_table
 from committee.files.opened_file import format_by_suffix, without_packing
 from committee.files.table_error import suggestion
-from committee.jobs.table_fit import bytes_of, seconds_of
+from committee.jobs.limit_amounts import bytes_of, seconds_of
 from committee.jobs.training_table import read_training_table
 from committee.reporting import Report
 from committee.reporting.chart_files import FORMATS, require_renderer

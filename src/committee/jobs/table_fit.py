@@ -6,12 +6,10 @@ done.
 
 from __future__ import annotations
 
-import math
-import re
 import time
 import warnings
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,21 +20,14 @@ from committee.automatic.automatic_parameters import AutomaticParameters
 from committee.automatic.portfolio import CANDIDATES, NAMED_ONLY
 from committee.combining.rule_registry import as_rule
 from committee.files import AS_FOUND, CSVForm, Guess
-from committee.jobs.training_table import TrainingTable, number_of, read_training_table
+from committee.jobs.limit_amounts import bytes_of, seconds_of
+from committee.jobs.training_table import TrainingTable, read_training_table
 from committee.metrics.metric_table import metric_named
 from committee.parameters import check_parameters, taking_parameters_of, unknown_name
 
 TASKS = ("classification", "regression")
 # The demonstration holds out one row in four of its table.
 HELD_OUT, TARGET = 4, "diagnosis"
-# Units of time in limits such as `10m`.
-SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-# Units of memory in limits such as `4GB`. Units with an i are powers of two.
-BYTES = {
-    "b": 1.0, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12, "kib": 2.0**10, "mib": 2.0**20, "gib": 2.0**30,
-    "tib": 2.0**40, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12,
-}  # fmt: skip
-PART = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*([a-z]+)")
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +72,7 @@ def fit(
     *,
     task: str | None = None,
     types: Mapping[str, str] | None = None,
+    missing: Iterable[str] = (),
     groups: str | None = None,
     weights: str | None = None,
     **parameters: object,
@@ -100,7 +92,11 @@ def fit(
     types : mapping of str to str, default=None
         The types of columns, if the inferred types are wrong: "number", "category", "boolean" or "date", or
         "text", "id" and "ignore" for columns to leave out. Dates are read as seconds since 1970. Text that
-        differs in most rows, and columns that identify the rows, are left out with a warning.
+        differs in most rows, and columns that identify the rows, are left out with a warning. Numbers and
+        dates may have a format, such as "number:# kg" and "date:%m/%d/%Y". Values of the columns given here
+        that are not numbers or dates become missing, with a warning, if they are at most one in ten.
+    missing : list of str, default=()
+        More names of missing values, such as "unknown".
     groups : str, default=None
         A column of groups. Rows of a group are held out together.
     weights : str, default=None
@@ -132,10 +128,19 @@ def fit(
         types=types,
         groups=groups,
         weights=weights,
+        form=replace(AS_FOUND, missing=words_of(missing)),
         parameters=parameters,
         report=warn,
     )
     return done.model
+
+
+def words_of(missing: Iterable[str]) -> tuple[str, ...]:
+    """Return names of missing values as a tuple. Raise for other values."""
+    words = (missing,) if isinstance(missing, str) else tuple(missing)
+    if not all(isinstance(word, str) for word in words):
+        raise TypeError(f"missing must be a list of text. Got {missing!r}.")
+    return words
 
 
 def warn(training: TrainingTable) -> None:
@@ -221,72 +226,6 @@ def new_committee(task: str, parameters: Mapping[str, Any]) -> Any:
     are_classes = task == "classification"
     cls: Any = CommitteeClassifier if are_classes else CommitteeRegressor
     return cls(**parameters)
-
-
-def seconds_of(amount: float | str | None) -> float | None:
-    """Convert a time limit to seconds.
-
-    Parameters
-    ----------
-    amount : number, str or None
-        Seconds, or text such as "90s", "10m", "1h30m".
-
-    Returns
-    -------
-    float or None
-
-    Examples
-    --------
-    >>> seconds_of("1h30m"), seconds_of("45"), seconds_of(None)
-    (5400.0, 45.0, None)
-    >>> seconds_of("0s")
-    Traceback (most recent call last):
-    ValueError: A time limit must be more than 0 seconds. Got '0s'.
-    """
-    if amount is None:
-        return None
-    found = number_of(amount)
-    if found is None and isinstance(amount, str):
-        parts = PART.findall(amount.lower().strip())
-        is_whole = "".join(f"{number}{unit}" for number, unit in parts) == re.sub(r"\s", "", amount.lower())
-        if parts and is_whole and all(unit in SECONDS for _, unit in parts):
-            found = sum(float(number) * SECONDS[unit] for number, unit in parts)
-    if found is None:
-        raise ValueError(f"A time limit must be seconds, or text such as 90s, 10m or 1h30m. Got {amount!r}.")
-    if not 0 < found < math.inf:
-        raise ValueError(f"A time limit must be more than 0 seconds. Got {amount!r}.")
-    return found
-
-
-def bytes_of(amount: float | str | None) -> int | None:
-    """Convert a memory limit to bytes.
-
-    Parameters
-    ----------
-    amount : number, str or None
-        Bytes, or text such as "500MB", "4GB", "4GiB".
-
-    Returns
-    -------
-    int or None
-
-    Examples
-    --------
-    >>> bytes_of("4GB"), bytes_of("1.5 KiB"), bytes_of(None)
-    (4000000000, 1536, None)
-    """
-    if amount is None:
-        return None
-    found = number_of(amount)
-    if found is None and isinstance(amount, str):
-        part = PART.fullmatch(amount.lower().strip())
-        if part is not None and part[2] in BYTES:
-            found = float(part[1]) * BYTES[part[2]]
-    if found is None:
-        raise ValueError(f"A memory limit must be bytes, or text such as 500MB or 4GB. Got {amount!r}.")
-    if not 1 <= found < math.inf:
-        raise ValueError(f"A memory limit must be more than 0 bytes. Got {amount!r}.")
-    return int(found)
 
 
 def time_left(limit: float, used: float) -> float:

@@ -1,38 +1,26 @@
-"""Read training tables, split into X and y, and the tables on which a fitted model predicts."""
+"""Read training tables, split into X and y."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from committee.files import (
-    AS_FOUND,
-    BadTable,
-    ColumnKind,
-    CSVForm,
-    FileTable,
-    Guess,
-    read_table,
-    require_columns,
-)
+from committee.files import AS_FOUND, BadTable, ColumnKind, CSVForm, Guess, read_table, require_columns
 from committee.files.column_inference import flat
 from committee.files.column_kinds import narrowed
-from committee.files.table_error import some
+from committee.jobs.limit_amounts import number_of
 from committee.saving import Origin
-from committee.table import Column, Kind, Schema
 from committee.table.input_types import Label
-from committee.task import Classification
+from committee.task import guessed_task
 
-# A target of whole numbers with more distinct values is for regression.
-MOST_CLASSES = 20
-# The way out for a value of another kind than all others.
-CORRECT = " Correct it, or leave the cell empty."
+DATE, UNCLEAR = "it looks like a date", "it looks like a date whose order is not clear"
+# The largest share of values that become missing because they are not of the type that the user specified.
+MOST_STRAYS = 0.1
 # The largest number of columns that an error lists with reasons.
 MOST_REASONS = 5
 # The largest number of columns with a note of their own.
@@ -83,7 +71,9 @@ def read_training_table(
     special = [target, *(name for name in extra.values() if name is not None)]
     if len(set(special)) < len(special):
         raise BadTable(f"One column cannot be two of target, groups and weights. Got {', '.join(special)}.")
-    read = read_table(table, types=types, labels=special, form=form)
+    coerced = coerced_columns(types or {}, special)
+    most_strays = dict.fromkeys(coerced, MOST_STRAYS)
+    read = read_table(table, types=types, labels=special, most_strays=most_strays, form=form)
     require_columns(special, read.names, read.name)
     used = [each.name for each in read.guesses if each.kind.is_used and each.name not in special]
     if not used:
@@ -94,7 +84,7 @@ def read_training_table(
     n_distinct = len(np.unique(y))
     if n_distinct == 1:
         raise BadTable(f"The target {target!r} has one value, {y.tolist()[0]!r}: there is nothing to learn.")
-    found = task_of(y) if task is None else task
+    found = guessed_task(y) if task is None else task
     if found == "classification" and n_distinct == len(y) > 2:
         raise BadTable(
             f"The target {target!r} has a different value in every row, such as {str(y.tolist()[0])!r}, "
@@ -122,26 +112,57 @@ def read_training_table(
         None if weights is None else complete(frame[weights], weights, "weights"),
         found,
         guesses,
-        Origin(target, (*unused, *read.index), read.decimal),
+        Origin(
+            target,
+            (*unused, *read.index),
+            read.decimal,
+            {each.name: each.form for each in read.guesses if each.form and each.name in (*used, target)},
+            form.missing,
+            coerced,
+            ranges_of(frame.select(used)),
+        ),
         notes,
         n_dropped,
     )
 
 
-def task_of(y: np.ndarray) -> str:
-    """Infer the task from the target.
+def coerced_columns(types: Mapping[str, str], special: Iterable[str]) -> tuple[str, ...]:
+    """Return the columns that the user called numbers or dates, except target, groups and weights.
 
     Examples
     --------
-    >>> task_of(np.array(["a", "b"])), task_of(np.arange(100)), task_of(np.arange(100) % 3)
-    ('classification', 'regression', 'classification')
+    >>> coerced_columns({"age": "number", "day": "date:%m/%d/%Y", "zip": "category", "y": "number"}, ["y"])
+    ('age', 'day')
     """
-    if y.dtype.kind not in "iuf":
-        return "classification"
-    distinct = np.unique(y)
-    are_whole = y.dtype.kind != "f" or bool((distinct == np.floor(distinct)).all())
-    are_few = len(distinct) == 2 or len(distinct) <= min(MOST_CLASSES, len(y) // 3)
-    return "classification" if are_whole and are_few else "regression"
+    kinds = {name: str(given).partition(":")[0] for name, given in types.items() if name not in special}
+    return tuple(name for name, kind in kinds.items() if kind in ("number", "date"))
+
+
+def ranges_of(X: pa.Table) -> dict[str, tuple[float, float]]:
+    """Return the smallest and the largest finite number of each column of numbers and dates.
+
+    Examples
+    --------
+    >>> ranges_of(pa.table({"age": [31, None, 54], "city": ["Oslo", "Bonn", None]}))
+    {'age': (31.0, 54.0)}
+    """
+    found = {}
+    for name, column in zip(X.column_names, X.columns, strict=True):
+        numbers = seconds_or_numbers(column)
+        if numbers is not None and len(numbers := numbers[np.isfinite(numbers)]):
+            found[name] = (float(numbers.min()), float(numbers.max()))
+    return found
+
+
+def seconds_or_numbers(column: pa.Array) -> np.ndarray | None:
+    """Return numbers, or dates as seconds since 1970, with NaN for missing values. None for other columns."""
+    types = pa.types
+    if types.is_integer(column.type) or types.is_floating(column.type):
+        return np.asarray(pc.cast(flat(column), pa.float64(), safe=False).to_numpy(zero_copy_only=False))
+    if types.is_date(column.type) or types.is_timestamp(column.type):
+        ticks = pc.cast(pc.cast(flat(column), pa.timestamp("us")), pa.int64())
+        return np.asarray(pc.cast(ticks, pa.float64(), safe=False).to_numpy(zero_copy_only=False)) / 1e6
+    return None
 
 
 def complete(column: pa.Array, name: str, role: str) -> np.ndarray:
@@ -175,7 +196,7 @@ def why_none(guesses: tuple[Guess, ...]) -> str:
     left_out = [each for each in guesses if each.why]
     if not left_out:
         return ""
-    reasons = ", ".join(f"{each.name} ({each.why})" for each in left_out[:MOST_REASONS])
+    reasons = ", ".join(f"{each.name} ({reason_of(each)})" for each in left_out[:MOST_REASONS])
     return f" Left out: {reasons}.{way_to_keep(left_out[0])}"
 
 
@@ -222,185 +243,57 @@ def index_notes(index: tuple[str, ...]) -> list[str]:
 
 
 def stray_notes(guesses: Iterable[Guess]) -> list[str]:
-    """Report columns of numbers or dates that are categories because of one value.
+    """Report columns that are categories although nearly all values are numbers or dates.
 
     Examples
     --------
-    >>> stray_notes([Guess("age", ColumnKind.CATEGORY, stray="row 3 has 'old'")])
-    ["Column 'age' is read as a category: row 3 has 'old'. Correct it, or leave the cell empty."]
+    >>> guess = Guess("day", ColumnKind.CATEGORY, orders=("%m/%d/%y", "%d/%m/%y"))
+    >>> stray_notes([guess])[0].partition(". ")[0]
+    "Column 'day' is read as a category: it looks like a date whose order is not clear"
     """
     return [
-        f"Column {each.name!r} is read as a category: {each.stray}.{CORRECT}"
+        f"Column {each.name!r} is read as a category: {reason_of(each)}.{way_to_keep(each)}"
         for each in guesses
-        if each.stray and each.kind is ColumnKind.CATEGORY
+        if (each.stray or each.orders) and each.kind is ColumnKind.CATEGORY
     ]
 
 
 def left_out_notes(guesses: tuple[Guess, ...]) -> list[str]:
     """Report columns that are left out because of their inferred type."""
     notes = [
-        f"Column {each.name!r} is left out: {each.why}.{way_to_keep(each)}" for each in guesses if each.why
+        f"Column {each.name!r} is left out: {reason_of(each)}.{way_to_keep(each)}"
+        for each in guesses
+        if each.why
     ]
     rest = len(notes) - MOST_NOTES
     return notes if rest <= 0 else [*notes[:MOST_NOTES], f"{rest} more columns are left out like these."]
 
 
+def reason_of(guess: Guess) -> str:
+    """Return why a column is left out or read as a category."""
+    if guess.orders:
+        return DATE if len(guess.orders) == 1 else UNCLEAR
+    return guess.stray or guess.why
+
+
 def way_to_keep(guess: Guess) -> str:
-    """Explain how to keep a column that is left out."""
-    if guess.kind is ColumnKind.IGNORE:
-        return ""
+    """Explain how to use a column that is left out or read as a category. Useless types are not suggested.
+
+    Examples
+    --------
+    >>> way_to_keep(Guess("day", ColumnKind.ID, orders=("%m/%d/%Y", "%d/%m/%Y")))
+    ' Give it a type with a format: day=date:%m/%d/%Y or day=date:%d/%m/%Y.'
+    >>> way_to_keep(Guess("name", ColumnKind.ID, "a different text in every row", n_distinct=60))
+    ''
+    """
+    if guess.orders:
+        types = " or ".join(f"{guess.name}=date:{form}" for form in guess.orders)
+        return f" Give it a type with a format: {types}."
     if guess.stray:
-        return CORRECT
-    kind = "number" if guess.n_distinct is None else "category"
-    return f" To keep it, give it a type: {guess.name}={kind}."
-
-
-def number_of(amount: float | str) -> float | None:
-    """Convert text to a number. Return None for other text."""
-    try:
-        return float(amount)
-    except (TypeError, ValueError):
-        return None
-
-
-def table_for(
-    model: Any,
-    place: object,
-    *,
-    target: str | None = None,
-    ignore_extra: bool = False,
-    form: CSVForm = AS_FOUND,
-) -> tuple[pa.Table, pa.Array | None, FileTable]:
-    """Read a table for a fitted model, with the types of columns as in the fit.
-
-    Parameters
-    ----------
-    model : estimator
-    place : str or path
-    target : str, default=None
-        The target column, if it is needed.
-    ignore_extra : bool, default=False
-        Whether to ignore columns that were not in the training table. Otherwise they are an error.
-    form : CSVForm
-
-    Returns
-    -------
-    X : pyarrow.Table
-    answers : pyarrow column, or None
-    table : FileTable
-    """
-    schema: Schema = model.schema_
-    labels = () if target is None else (target,)
-    if not schema.named:
-        return for_matrix(model, place, labels, form)
-    types = {column.name: kind_in_file(column) for column in schema.columns}
-    if target is not None:
-        types[target] = label_kind(model)
-    origin = model._origin
-    if origin is not None:
-        form = replace(form, known_decimal=origin.decimal)
-    table = read_table(place, types=types, labels=labels, only=[*schema.names, *labels], form=form)
-    for note in table.notes:
-        warnings.warn(note, UserWarning, stacklevel=3)
-    known = {*schema.names, *labels}
-    if origin is not None:
-        known |= {origin.target, *origin.left_out}
-    extra = [name for name in table.names if name not in known]
-    if extra and not ignore_extra:
-        raise BadTable(
-            f"{table.name} has columns that were not in the training table: {some(extra)}. Remove them, or "
-            "pass --ignore-extra."
-        )
-    X = pa.table({each.name: spelled_as(table.frame[each.name], each.categories) for each in schema.columns})
-    answers = None if target is None else as_answers(table.frame[target], model)
-    return X, answers, table
-
-
-def for_matrix(
-    model: Any, place: object, labels: tuple[str, ...], form: CSVForm
-) -> tuple[np.ndarray, pa.Array | None, FileTable]:
-    """Read a table for a model that was fitted on a matrix. Columns are matched by position."""
-    types = dict.fromkeys(labels, label_kind(model))
-    table = read_table(place, types=types, labels=labels, keep_all=True, form=form)
-    frame = table.frame.drop_columns(list(labels))
-    if frame.num_columns != model.schema_.n_columns:
-        raise BadTable(
-            f"{table.name} has {frame.num_columns} columns, but the model was fitted on "
-            f"{model.schema_.n_columns} columns without names."
-        )
-    matrix = np.column_stack([values_of(column) for column in frame.columns])
-    answers = as_answers(table.frame[labels[0]], model) if labels else None
-    return matrix, answers, table
-
-
-def kind_in_file(column: Column) -> str:
-    """Return the type with which to read a column of a schema: for categories, the type of their values.
-
-    Examples
-    --------
-    >>> kind_in_file(Column("machine", Kind.CATEGORY, (7, 12))), kind_in_file(Column("age", Kind.NUMBER))
-    ('number', 'number')
-    >>> kind_in_file(Column("day", Kind.CATEGORY, (0.0, 86400.0), seconds_of=Kind.DATE))
-    'date'
-    """
-    kind = column.seconds_of or column.kind
-    if kind is Kind.CATEGORY and column.categories:
-        if all(isinstance(each, bool) for each in column.categories):
-            kind = Kind.BOOLEAN
-        elif not any(isinstance(each, str) for each in column.categories):
-            kind = Kind.NUMBER
-    return (Kind.DATE if kind is Kind.SPAN else kind).value
-
-
-def label_kind(model: Any) -> str:
-    """Return the type with which to read the target column for a model."""
-    if not isinstance(model._task, Classification):
-        return "number"
-    kind = model.classes_.dtype.kind
-    return "boolean" if kind == "b" else "number" if kind in "iuf" else "category"
-
-
-def as_answers(column: pa.Array, model: Any) -> pa.Array:
-    """Return a target column with its text spelled like the classes of a model."""
-    return spelled_as(column, model.classes_.tolist() if isinstance(model._task, Classification) else ())
-
-
-def spelled_as(column: pa.Array, known: Iterable[object]) -> pa.Array:
-    """Spell text like the categories or classes of a model.
-
-    Blanks around text are ignored, and so is the case of true and false, because files and frames differ in
-    them.
-
-    Parameters
-    ----------
-    column : pyarrow column
-        Columns of other types are unchanged.
-    known : iterable
-        The categories or classes.
-
-    Returns
-    -------
-    pyarrow column
-
-    Examples
-    --------
-    >>> spelled_as(pa.array(["b", "TRUE", "new"]).dictionary_encode(), ["b ", "True"]).to_pylist()
-    ['b ', 'True', 'new']
-    """
-    if not pa.types.is_dictionary(column.type):
-        return column
-    texts = [each for each in known if isinstance(each, str)]
-    # An exact match takes precedence.
-    spelled = {bare(each): each for each in texts} | {each: each for each in texts}
-    column = flat(column)
-    words = [spelled.get(each, spelled.get(bare(each), each)) for each in column.dictionary.to_pylist()]
-    return pa.DictionaryArray.from_arrays(column.indices, pa.array(words, pa.string()))
-
-
-def bare(text: str) -> str:
-    """Return text without blanks around it, and true and false in lower case."""
-    text = text.strip()
-    return text.lower() if text.lower() in ("true", "false") else text
+        kind = "date" if guess.stray.endswith("dates") else "number"
+        return f" Correct it, or give the column a type, which makes it missing: {guess.name}={kind}."
+    is_number = guess.kind is ColumnKind.ID and guess.n_distinct is None
+    return f" To keep it, give it a type: {guess.name}=number." if is_number else ""
 
 
 def values_of(column: pa.Array) -> np.ndarray:

@@ -10,7 +10,7 @@ from committee.saving import model_parts
 from committee.saving.format import plain_values
 from committee.saving.format.fields import Fields
 from committee.saving.format.file_errors import DamagedFile, UntrustedMember
-from committee.saving.model_file import Data, Origin, Saveable, Summary, load, save, verify
+from committee.saving.model_file import Data, Origin, Saveable, Summary, load, origin_of, save, verify
 from committee.saving.predictors.file_predictor import predictor
 from committee.saving.predictors.predictor import Predictor
 from committee.saving.saved_estimators import saved
@@ -26,6 +26,7 @@ __all__ = [
     "UntrustedMember",
     "load",
     "model_parts",
+    "origin_of",
     "plain_values",
     "predictor",
     "save",

@@ -7,10 +7,11 @@ the base class of our own estimators, which describe their fitted state themselv
 
 from __future__ import annotations
 
+import json
 import os
 import platform
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ import numpy as np
 
 from committee import _engine
 from committee.saving.format.codec import Decoder, Encoder
-from committee.saving.format.container import VERSION, read_container, write_container
+from committee.saving.format.container import VERSION, metadata_of, read_container, write_container
 from committee.saving.format.fields import Fields
 from committee.saving.format.file_errors import require
 from committee.saving.format.plain_values import with_keys
@@ -79,11 +80,23 @@ class Origin:
         The other columns that the model does not use.
     decimal : {".", ",", None}
         The decimal separator, for a CSV file whose numbers can be read with either.
+    formats : dict of str to str
+        The formats of amounts and dates, by column.
+    missing : tuple of str
+        More words for missing values.
+    coerced : tuple of str
+        Columns of numbers and dates whose other values are missing values.
+    ranges : dict of str to (float, float)
+        The smallest and the largest number of each column; dates are seconds since 1970.
     """
 
     target: str
     left_out: tuple[str, ...] = ()
     decimal: str | None = None
+    formats: Mapping[str, str] = field(default_factory=dict)
+    missing: tuple[str, ...] = ()
+    coerced: tuple[str, ...] = ()
+    ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
 
 class Saveable:
@@ -316,6 +329,12 @@ def read_content(
     return Content(model, written_by, data, scores, origin, n_arrays)
 
 
+def origin_of(path: str | os.PathLike[str]) -> Origin | None:
+    """Return the origin of a file that was checked before, for example by `predictor`."""
+    origin = json.loads(metadata_of(Path(path))["description"]).get(ORIGIN)
+    return None if origin is None else read_origin(Fields(origin, ORIGIN))
+
+
 def read_data(fields: Fields | None) -> Data | None:
     """Read the description of the table that a model was fitted on."""
     if fields is None:
@@ -329,18 +348,39 @@ def read_origin(fields: Fields | None) -> Origin | None:
     """Read what the caller of `committee.fit` specified."""
     if fields is None:
         return None
-    fields = Fields({"decimal": None, "decimals": {}} | fields.values, fields.path)
-    target, left_out = fields.take("target", str), fields.take("left_out", list)
+    new: dict[str, object] = {"decimal": None, "formats": {}, "missing": [], "coerced": [], "ranges": {}}
+    fields = Fields(new | {"decimals": {}} | fields.values, fields.path)
+    target = fields.take("target", str)
+    left_out, missing, coerced = (fields.take(name, list) for name in ("left_out", "missing", "coerced"))
+    formats, ranges = fields.take("formats", dict), fields.take("ranges", dict)
     # Older files have a separator for each column. If these differ, that of a new table is inferred again.
     separators = [fields.optional("decimal", str), *fields.take("decimals", dict).values()]
     fields.finish()
-    fields.require(all(isinstance(name, str) for name in left_out), "left_out has names that are not text")
+    for what, names in (("left_out", left_out), ("missing", missing), ("coerced", coerced)):
+        fields.require(all(isinstance(name, str) for name in names), f"{what} has names that are not text")
+    fields.require(all(isinstance(form, str) for form in formats.values()), "a format is not text")
+    fields.require(all(map(is_range, ranges.values())), "a range is not two numbers")
     fields.require(
         all(separator in (".", ",", None) for separator in separators),
         "the decimal separator is neither . nor ,",
     )
     known = set(separators) - {None}
-    return Origin(target, tuple(left_out), known.pop() if len(known) == 1 else None)
+    return Origin(
+        target,
+        tuple(left_out),
+        known.pop() if len(known) == 1 else None,
+        formats,
+        tuple(missing),
+        tuple(coerced),
+        {name: (float(pair[0]), float(pair[1])) for name, pair in ranges.items()},
+    )
+
+
+def is_range(value: object) -> bool:
+    """Return whether a value of a file is a list of two numbers."""
+    if not isinstance(value, list) or len(value) != 2:
+        return False
+    return all(isinstance(each, int | float) and not isinstance(each, bool) for each in value)
 
 
 def versions() -> dict[str, str]:

@@ -81,6 +81,32 @@ def write_safetensors(path: Path, metadata: Mapping[str, str], arrays: Mapping[s
             file.write(arrays[name].reshape(-1).view(np.uint8).data)
 
 
+def is_container(path: Path) -> bool:
+    """Return whether the header of a file is that of a model. The arrays are not read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_container(Path(folder, "file"), {}, {})
+    ...     is_container(Path(folder, "file")), is_container(Path(__file__))
+    (True, False)
+    """
+    with contextlib.suppress(*UNREADABLE):
+        return bool(metadata_of(path)["format"] == FORMAT)
+    return False
+
+
+def metadata_of(path: Path) -> dict[str, str]:
+    """Return the metadata in the header of a file, without a check."""
+    with path.open("rb") as file:
+        length = int.from_bytes(file.read(LENGTH_BYTES), "little")
+        if length > path.stat().st_size:
+            raise ValueError("the header is longer than the file")
+        metadata: dict[str, str] = json.loads(file.read(length))["__metadata__"]
+        return metadata
+
+
 def read_container(path: Path) -> tuple[dict[str, Any], Arrays]:
     """Read a file and check its format, version and checksum.
 
@@ -101,8 +127,10 @@ def read_container(path: Path) -> tuple[dict[str, Any], Arrays]:
     """
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder. Name the file in it.")
-    if not path.is_file():
+    if not path.exists():
         raise FileNotFoundError(f"There is no file {path}.")
+    if not path.is_file():
+        raise OSError(f"{path} is not a regular file.")
     with refusing_other_files(path), safe_open(path, framework="np") as file:
         metadata = file.metadata() or {}
         check_format(path, metadata)
