@@ -18,7 +18,7 @@ import numpy as np
 
 from committee import _engine
 from committee.saving.format.codec import Decoder, Encoder
-from committee.saving.format.container import VERSION, read_container, write_container
+from committee.saving.format.container import format_version, read_container, write_container
 from committee.saving.format.fields import Fields
 from committee.saving.format.file_errors import require
 from committee.saving.format.plain_values import with_keys
@@ -272,7 +272,7 @@ def verify(path: str | os.PathLike[str]) -> Summary:
     return Summary(
         model.name,
         model.fitted is not None,
-        VERSION,
+        format_version(Path(path)),
         content.versions,
         content.data,
         content.scores,

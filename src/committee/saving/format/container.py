@@ -20,7 +20,7 @@ from safetensors import SafetensorError, safe_open
 from committee.saving.format.file_errors import DamagedFile, require
 from committee.saving.format.file_replacement import replace_file
 
-FORMAT, VERSION = "committee", 1
+FORMAT, VERSION = "committee", 2
 # The dtypes of the arrays in a file, with their names in safetensors.
 DTYPES = {
     np.dtype(name): code
@@ -114,6 +114,12 @@ def read_container(path: Path) -> tuple[dict[str, Any], Arrays]:
         is_sound = array.dtype != bool or not (array.view(np.uint8) > 1).any()
         require(is_sound, f"{path} holds the array {name!r} of booleans that are neither true nor false")
     return description, arrays
+
+
+def format_version(path: Path) -> int:
+    """Return the format version of a file that has been checked."""
+    with safe_open(path, framework="np") as file:
+        return int(file.metadata()["format_version"])
 
 
 def map_container(path: Path) -> tuple[dict[str, Any], Arrays]:
