@@ -41,6 +41,7 @@ void MemberGrower::grow(std::span<const std::uint32_t> weights, std::uint64_t ke
     if (parameters_.c45) return grow_c45(weights, key);
     if (parameters_.is_stump) {
         tree_ = grow_stump_(weights, {});
+        tree_.leaf_weights.unit = weight_unit();
         tree_.importances.assign(table_.n_columns(), 0.0);
         if (!is_leaf(tree_.nodes[0])) tree_.importances[column_of(tree_.nodes[0])] = 1;
         return look_up_codes();
@@ -53,6 +54,7 @@ void MemberGrower::grow(std::span<const std::uint32_t> weights, std::uint64_t ke
         seen_weights_.push_back(weights[row]);
     }
     tree_ = grow_tree_({seen_rows_, seen_weights_}, key, {});
+    tree_.leaf_weights.unit = weight_unit();
     if (parameters_.ccp_alpha > 0) {
         tree_ = prune_grown(tree_, parameters_.ccp_alpha, target_.n_outputs(), table_.n_columns());
     }
@@ -69,10 +71,14 @@ void MemberGrower::draw(std::span<const std::uint32_t> weights, std::uint64_t ke
     draw_bag({by_content_, {&end, 1}, {&n_draws_, 1}, drawn_by_, {}}, key, drawn_, stop_);
 }
 
-// C4.5 interprets weights as numbers of rows. The weights of a round are scaled to a mean of 1; for drawn rows, the
-// counts are used.
+// The weights of a round are scaled to a mean of 1; for drawn rows, the counts are used.
+double MemberGrower::weight_unit() const {
+    return parameters_.resample ? 1 : std::ldexp(1.0, std::ilogb(static_cast<double>(n_draws_)) - 29);
+}
+
+// C4.5 interprets weights as numbers of rows.
 void MemberGrower::grow_c45(std::span<const std::uint32_t> weights, std::uint64_t key) {
-    const double unit = parameters_.resample ? 1 : std::ldexp(1.0, std::ilogb(static_cast<double>(n_draws_)) - 29);
+    const double unit = weight_unit();
     std::vector<double> own(weights.size());
     for (std::size_t row = 0; row < own.size(); ++row) own[row] = weights[row] * unit;
     c45_tree_ = c45_grower_->grow(own, key);

@@ -60,6 +60,7 @@ class MemberGrower {
   private:
     void draw(std::span<const std::uint32_t> weights, std::uint64_t key);
     void grow_c45(std::span<const std::uint32_t> weights, std::uint64_t key);
+    double weight_unit() const;
     void look_up_codes();
 
     const Table& table_;

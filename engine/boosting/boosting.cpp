@@ -12,6 +12,7 @@
 #include "boosting/output_direction.h"
 #include "boosting/row_draws.h"
 #include "boosting/tree/root_histograms.h"
+#include "growing/row_sampling.h"
 #include "numbers/random.h"
 #include "threads/thread_team.h"
 
@@ -84,6 +85,9 @@ class Rounds {
         has_constant_hessian_ = objective_.has_constant_hessian() && std::ranges::all_of(weights, [](double weight) {
                                     return weight == 1 || !(weight > 0);
                                 });
+        if (weights.empty()) return;
+        fixed_weights_ = fixed_weights(weights);
+        weight_unit_ = unit_of(weights);
     }
 
     Boosted run(const AfterRound& after_round) {
@@ -233,6 +237,7 @@ class Rounds {
                                                 : grow_for_score(grower, own, k, key, gains_[number]);
         double* scores = training_.scores.data() + k * n_rows_;
         if (objective_.needs_line_search()) search_steps(grower, scores, tree);
+        if (!fixed_weights_.empty()) weigh_leaves(grower, tree);
         const double rate = parameters_.learning_rate * objective_.step();
         for (double& value : tree.values) value = std::clamp(value * rate, -largest_value, largest_value);
         ThreadTeam& team = grows_side_by_side_ ? alone_ : team_;
@@ -313,6 +318,26 @@ class Rounds {
         if (parameters_.tree.is_monotonic()) keep_monotonic(parameters_.tree, tree);
     }
 
+    // Sums the weights of the rows of each leaf. Without weights, the grower has counted the rows.
+    void weigh_leaves(const BoostGrower<Code>& grower, Tree& tree) {
+        const std::size_t n_leaves = tree.nodes.size() / 2 + 1;
+        std::vector<std::uint64_t> weights(grower.parts().n_parts() * n_leaves);
+        ThreadTeam& team = grows_side_by_side_ ? alone_ : team_;
+        team.run(grower.parts().n_parts(), [&](std::size_t part, int) {
+            grower.for_each_leaf(part, [&](std::size_t leaf, std::span<const std::uint32_t> rows) {
+                std::uint64_t sum = 0;
+                for (const std::uint32_t row : rows) sum += fixed_weights_[row];
+                weights[part * n_leaves + leaf] = sum;
+            });
+        });
+        tree.leaf_weights = {{}, weight_unit_};
+        for (std::size_t leaf = 0; leaf < n_leaves; ++leaf) {
+            std::uint64_t sum = 0;
+            for (std::size_t at = leaf; at < weights.size(); at += n_leaves) sum += weights[at];
+            append_weight(tree.leaf_weights.codes, sum);
+        }
+    }
+
     // Adds the values of a tree to the scores of a block of rows: the listed rows, or those from `first` on.
     void add_values(const Tree& tree, const Table& table, CodeBlock<Code> block, std::size_t first,
                     double* scores) const {
@@ -383,6 +408,8 @@ class Rounds {
     std::vector<BlockTotals> blocks_;
     std::vector<GradientTotals> totals_;  // by score
     bool has_constant_hessian_ = false;
+    std::vector<std::uint32_t> fixed_weights_;  // of the rows, or empty
+    double weight_unit_ = 1;
 };
 
 }  // namespace

@@ -16,6 +16,12 @@ namespace committee {
 
 double C45Tree::weight(std::size_t node) const { return c45::sum(classes(node)); }
 
+std::vector<double> C45Tree::node_weights() const {
+    std::vector<double> weights(n_nodes());
+    for (std::size_t node = 0; node < n_nodes(); ++node) weights[node] = weight(node);
+    return weights;
+}
+
 std::size_t C45Tree::n_bytes() const {
     const std::size_t n_integers = n_categories.size() + column.size() + first_branch.size() + branch.size();
     return n_integers * sizeof(std::int32_t) + (threshold.size() + distribution.size()) * sizeof(double);

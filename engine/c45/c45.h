@@ -80,6 +80,7 @@ struct C45Tree {
         return {distribution.data() + node * n, n};
     }
     double weight(std::size_t node) const;
+    std::vector<double> node_weights() const;
     std::size_t n_bytes() const;
     // Empty branches count as leaves, as in J48.
     std::size_t n_leaves() const;

@@ -25,6 +25,7 @@ struct Bag {
     std::vector<std::uint64_t> masses;  // of these rows: count times weight
     std::vector<std::uint32_t> weights;
     double row_weight = 1;               // the weight of a row that occurs once
+    double unit = 1;                     // the weight of a row whose weight above is 1
     std::vector<std::uint32_t> outside;  // rows not in the bag
 };
 
@@ -84,6 +85,7 @@ class ForestGrower {
             Finished finished;
             const Bag& bag = worker.bag;
             finished.tree = worker.grow({bag.rows, bag.weights, bag.row_weight}, key, seen_columns(task));
+            finished.tree.leaf_weights.unit = bag.unit;
             if (parameters_.ccp_alpha > 0) {
                 finished.tree =
                     prune_grown(finished.tree, parameters_.ccp_alpha, target_.n_outputs(), table_.n_columns());
@@ -118,7 +120,9 @@ class ForestGrower {
         }
         list_inside(bag, keeps_weights ? weights_ : std::span<const std::uint32_t>{});
         list_outside(bag);
-        weigh(bag, parameters_.drawing && !keeps_weights);
+        const bool are_counts = parameters_.drawing && !keeps_weights;
+        bag.unit = are_counts ? 1 : parameters_.weight_unit;
+        weigh(bag, are_counts);
     }
 
     // Lists the rows of positive mass. The loop is branch-free, because the branch would be unpredictable. The mass of
@@ -169,8 +173,10 @@ class ForestGrower {
             factors.assign(target_.n_outputs(), 1.0);
             total = static_cast<double>(mass);
         }
+        const int exponent = 29 - std::ilogb(total);
+        bag.unit = std::scalbn(bag.unit, -exponent);
         for (double& factor : factors) {
-            factor = std::scalbn(factor, 29 - std::ilogb(total));
+            factor = std::scalbn(factor, exponent);
             // An integer, so that a row drawn twice has twice the weight of a row drawn once.
             if (are_counts && mass <= max_rows && factor > 0) factor = std::max(1.0, std::round(factor));
         }

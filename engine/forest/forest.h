@@ -30,7 +30,8 @@ struct ForestParameters {
     bool out_of_bag = false;
     bool out_of_bag_importances = false;
     bool keep_leaf_rows = false;
-    double ccp_alpha = 0;  // if > 0, trees (which must keep records) are pruned after growing
+    double weight_unit = 1;  // the weight of a row whose fixed-point weight is 1
+    double ccp_alpha = 0;    // if > 0, trees (which must keep records) are pruned after growing
     Rule rule = Rule::mean;
     std::span<const ColumnView> values;  // the columns of a table that was binned without keeping its cuts
     std::uint32_t flat_trees = 0;        // 0, or stop once the out-of-bag error has not improved over this many trees

@@ -175,6 +175,8 @@ Tree read_tree(const ForestArrays& arrays, const Forest& forest, std::span<const
         require(n_values == nodes.size(), "a tree with records must have a value per node");
         read_records(arrays, arrays.node_offsets[t], tree);
     }
+    tree.leaf_weights =
+        read_weights(arrays.leaf_weights, t, arrays.node_offsets.size() - 1, nodes.size() / 2 + 1, require);
     const bool is_plain = tree.sets.empty() && tree.records.empty();
     if (!is_plain || !is_valid(tree, is_splittable, n_values)) check_nodes(tree, forest.binning, n_values);
     check_values(forest, values);
@@ -200,6 +202,7 @@ ForestArrays to_arrays(const Forest& forest) {
         append(arrays.nodes, arrays.node_offsets, tree.nodes);
         append(arrays.sets, arrays.set_offsets, tree.sets);
         append(arrays.values, arrays.value_offsets, tree.values);
+        append(arrays.leaf_weights, tree.leaf_weights);
         for (const NodeRecord& record : tree.records) {
             arrays.impurities.push_back(record.impurity);
             arrays.weights.push_back(record.weight);

@@ -7,6 +7,7 @@
 
 #include "prediction/prediction.h"
 #include "table/state.h"
+#include "tree/leaf_weight_arrays.h"
 
 namespace committee {
 
@@ -24,6 +25,8 @@ struct ForestArrays {
     std::vector<std::uint64_t> set_offsets;
     std::vector<double> values;
     std::vector<std::uint64_t> value_offsets;
+
+    LeafWeightArrays leaf_weights;
 
     // Records of the nodes, for every tree or for none.
     std::vector<double> impurities, weights;

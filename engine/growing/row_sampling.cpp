@@ -83,10 +83,21 @@ std::vector<Hashed> sorted_by_hash(const std::vector<Hashed>& hashed, std::span<
 
 }  // namespace
 
-std::vector<std::uint32_t> fixed_weights(std::span<const double> weights) {
+namespace {
+
+// The fixed-point weights are the weights times two to this power.
+int exponent_of(std::span<const double> weights) {
     const double total = sum_exactly(weights);
     const bool are_integers = std::ranges::all_of(weights, [](double weight) { return weight == std::floor(weight); });
-    const int exponent = are_integers && total < 0x1.0p31 ? 0 : 29 - std::ilogb(total);
+    return are_integers && total < 0x1.0p31 ? 0 : 29 - std::ilogb(total);
+}
+
+}  // namespace
+
+double unit_of(std::span<const double> weights) { return std::ldexp(1.0, -exponent_of(weights)); }
+
+std::vector<std::uint32_t> fixed_weights(std::span<const double> weights) {
+    const int exponent = exponent_of(weights);
     std::vector<std::uint32_t> fixed(weights.size());
     for (std::size_t i = 0; i < weights.size(); ++i) {
         const long long rounded = std::llround(std::scalbn(weights[i], exponent));

@@ -13,6 +13,9 @@ namespace committee {
 // Fixed-point weights. Integers with a sum below 2^31 are kept; other weights are scaled to a sum of about 2^30.
 std::vector<std::uint32_t> fixed_weights(std::span<const double> weights);
 
+// The weight of a row whose fixed-point weight is 1: a power of two.
+double unit_of(std::span<const double> weights);
+
 // Fixed-point targets, relative to their weighted mean (to 0 for Poisson, whose score needs the sums themselves).
 // total_weight: the largest possible sum of the weights of a tree's rows.
 Target fixed_target(std::span<const double> y, std::span<const std::uint32_t> weights, std::uint64_t total_weight,

@@ -53,6 +53,8 @@ class Grower {
         } else {
             grow_best_first(root);
         }
+        keep_leaf_weights(tree_, std::span<const std::uint32_t>(weights_));
+        if (!parameters_.keep_records) sort_values();
         return std::move(tree_);
     }
 
@@ -82,6 +84,7 @@ class Grower {
         const auto [rows, weights, row_weight] = seen;
         tree_ = {};
         tree_.nodes.push_back(0);
+        weights_.assign(1, 0);
         tree_.importances.assign(n_columns_, 0.0);
         if (parameters_.keep_records) {
             tree_.records.emplace_back();
@@ -353,6 +356,32 @@ class Grower {
             append_value(pending, tree_.values);
         }
         tree_.nodes[pending.node] = leaf_word(at);
+        if (weights_.size() < tree_.nodes.size()) weights_.resize(tree_.nodes.size());
+        weights_[pending.node] = leaf_weight(pending);
+    }
+
+    // Sorts the values that are not shared by the order of their leaves. Files then need not store where they are.
+    void sort_values() {
+        const std::size_t n_shared = target_.n_classes > 0 ? n_outputs_ : 0;
+        spare_values_.assign(tree_.values.begin(),
+                             tree_.values.begin() + static_cast<std::ptrdiff_t>(n_shared * n_outputs_));
+        for (NodeWord& word : tree_.nodes) {
+            if (!is_leaf(word) || address_of(word) < n_shared) continue;
+            const auto value = tree_.values.begin() + static_cast<std::ptrdiff_t>(address_of(word) * n_outputs_);
+            word = leaf_word(static_cast<std::uint32_t>(spare_values_.size() / n_outputs_));
+            spare_values_.insert(spare_values_.end(), value, value + static_cast<std::ptrdiff_t>(n_outputs_));
+        }
+        tree_.values.assign(spare_values_.begin(), spare_values_.end());
+    }
+
+    std::uint32_t leaf_weight(const Pending& pending) const {
+        if constexpr (many) {
+            std::uint32_t weight = 0;
+            for (const Item item : items_of(pending)) weight += ManyClasses::item_weight(item);
+            return weight;
+        } else {
+            return static_cast<std::uint32_t>(weight_of(pending.total));
+        }
     }
 
     void append_value(const Pending& pending, std::vector<double>& values) const {
@@ -430,6 +459,7 @@ class Grower {
     Partition<Item> partition_;
 
     Tree tree_;
+    std::vector<std::uint32_t> weights_;  // by node; set for leaves
     std::vector<std::uint32_t> rows_;
     std::vector<Item> items_;
     LocalCodes<Code> local_codes_;
@@ -442,7 +472,7 @@ class Grower {
     std::uint32_t pure_class_ = 0;
     Decided found_;
     std::vector<Pending> stack_;
-    std::vector<double> spare_value_;
+    std::vector<double> spare_value_, spare_values_;
 };
 
 }  // namespace committee

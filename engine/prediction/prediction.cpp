@@ -184,7 +184,8 @@ std::size_t Forest::nbytes() const {
     for (const Column& column : binning.columns) bytes += column.cuts.size() * sizeof(double);
     for (const Tree& tree : trees) {
         bytes += tree.nodes.size() * sizeof(NodeWord) + tree.sets.size() * sizeof(std::uint32_t) +
-                 tree.values.size() * sizeof(double) + tree.records.size() * sizeof(NodeRecord);
+                 tree.values.size() * sizeof(double) + tree.leaf_weights.codes.size() +
+                 tree.records.size() * sizeof(NodeRecord);
     }
     return bytes;
 }

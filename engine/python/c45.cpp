@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "c45/c45.h"
+#include "c45/ensemble/state.h"
 #include "python/arguments/arrays.h"
 #include "python/arguments/stop.h"
 
@@ -66,7 +67,7 @@ C45Tree grow(const nb::list& arrays, const Vector<std::int32_t>& n_categories, c
     });
 }
 
-nb::object predict(const C45Tree& tree, const nb::list& arrays, std::size_t n_rows) {
+nb::object predict_rows(const C45Tree& tree, const nb::list& arrays, std::size_t n_rows) {
     const std::vector<C45Column> columns = view_columns(arrays, tree.n_categories, n_rows);
     const auto n_classes = static_cast<std::size_t>(tree.n_classes);
     std::vector<double> votes(n_rows * n_classes);
@@ -136,10 +137,24 @@ void register_c45(nb::module_& m) {
     nb::class_<C45Tree>(m, "C45Tree", "A grown C4.5 tree.")
         .def_static("grow", &grow, "columns"_a, "n_categories"_a, "classes"_a, "n_classes"_a, "weights"_a, "settings"_a,
                     "held_out"_a.none())
-        .def("predict", &predict, "columns"_a, "n_rows"_a, "Class probabilities, (n_rows, n_classes).")
+        .def("predict", &predict_rows, "columns"_a, "n_rows"_a, "Class probabilities, (n_rows, n_classes).")
+        .def("packed",
+             [](const C45Tree& tree) {
+                 const auto n_classes = static_cast<std::size_t>(tree.n_classes);
+                 return to_numpy(pack(to_arrays(C45Forest{n_classes, tree.n_categories, {tree}})));
+             })
+        .def_static(
+            "from_packed",
+            [](Vector<std::uint8_t> packed) {
+                C45Forest forest = from_arrays(unpack_c45_forest(as_span(packed)));
+                if (forest.trees.size() != 1) throw std::invalid_argument("There must be one C4.5 tree.");
+                return std::move(forest.trees[0]);
+            },
+            "packed"_a)
         .def("arrays", &list_arrays, "The complete tree as a dict of arrays.")
         .def_static("from_arrays", &read_arrays, "arrays"_a,
                     "The tree of `arrays()`. Raises ValueError if the arrays are not valid.")
+        .def("node_weights", [](const C45Tree& tree) { return to_numpy(tree.node_weights()); })
         .def("depths", [](const C45Tree& tree) { return to_numpy(tree.depths()); })
         .def_prop_ro("n_nodes", &C45Tree::n_nodes)
         .def_prop_ro("n_leaves", &C45Tree::n_leaves)

@@ -71,7 +71,7 @@ nb::object linked(const C45Forest& forest,
 
 // A tree as a single C45Tree, for a table that has only some of the columns; None means all columns.
 C45Tree tree_at(const C45Forest& forest, std::size_t number, const std::optional<Vector<std::uint32_t>>& columns) {
-    if (number >= forest.trees.size()) throw std::invalid_argument("There is no tree " + std::to_string(number) + ".");
+    check_tree(forest, number);
     C45Tree tree = forest.trees[number];
     if (!columns) return tree;
     const auto seen = as_span(*columns);
@@ -219,6 +219,17 @@ void register_c45_forest(nb::module_& m) {
              nb::arg("n_threads"))
         .def("link", &linked, nb::arg("scores"))
         .def("tree", &tree_at, nb::arg("number"), nb::arg("columns").none())
+        .def(
+            "node_weights",
+            [](const C45Forest& forest, std::size_t tree) {
+                check_tree(forest, tree);
+                return to_numpy(forest.trees[tree].node_weights());
+            },
+            nb::arg("tree"))
+        .def("packed", [](const C45Forest& forest) { return to_numpy(pack(to_arrays(forest))); })
+        .def_static(
+            "from_packed", [](Vector<std::uint8_t> packed) { return from_arrays(unpack_c45_forest(as_span(packed))); },
+            nb::arg("packed"))
         .def("arrays", &arrays_of)
         .def_static("from_arrays", &forest_of, nb::arg("arrays"))
         .def("__getstate__", &arrays_of)

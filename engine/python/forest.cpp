@@ -174,6 +174,7 @@ void register_growing(nb::module_& m) {
                           .def_rw("out_of_bag", &ForestParameters::out_of_bag)
                           .def_rw("out_of_bag_importances", &ForestParameters::out_of_bag_importances)
                           .def_rw("keep_leaf_rows", &ForestParameters::keep_leaf_rows)
+                          .def_rw("weight_unit", &ForestParameters::weight_unit)
                           .def_rw("ccp_alpha", &ForestParameters::ccp_alpha)
                           .def_rw("flat_trees", &ForestParameters::flat_trees);
     def_named(parameters, "rule", &ForestParameters::rule, rules);

@@ -133,6 +133,7 @@ nb::dict arrays_of(const RotationForest& forest) {
     result["node_offsets"] = to_numpy(std::move(arrays.node_offsets));
     result["values"] = to_numpy(std::move(arrays.values));
     result["value_offsets"] = to_numpy(std::move(arrays.value_offsets));
+    put_leaf_weights(result, std::move(arrays.leaf_weights));
     return result;
 }
 
@@ -157,6 +158,7 @@ RotationForest forest_of(const nb::dict& from) {
     arrays.node_offsets = read_vector<std::uint64_t>(from, "node_offsets", thing);
     arrays.values = read_vector<double>(from, "values", thing);
     arrays.value_offsets = read_vector<std::uint64_t>(from, "value_offsets", thing);
+    arrays.leaf_weights = read_leaf_weights(from, thing);
     const nb::gil_scoped_release release;
     return from_arrays(arrays);
 }
@@ -188,6 +190,18 @@ void register_rotate(nb::module_& m) {
             nb::arg("matrix"), nb::arg("rule"), nb::arg("n_threads"))
         .def("votes", &votes_of, nb::arg("columns"), nb::arg("n_rows"), nb::arg("n_threads"))
         .def("apply", &leaves_of, nb::arg("columns"), nb::arg("n_rows"), nb::arg("n_threads"))
+        .def(
+            "node_weights",
+            [](const RotationForest& forest, std::size_t tree) {
+                check_tree(forest, tree);
+                return to_numpy(node_weights(forest.trees[tree]));
+            },
+            nb::arg("tree"))
+        .def("packed", [](const RotationForest& forest) { return to_numpy(pack(to_arrays(forest))); })
+        .def_static(
+            "from_packed",
+            [](Vector<std::uint8_t> packed) { return from_arrays(unpack_rotation_forest(as_span(packed))); },
+            nb::arg("packed"))
         .def("arrays", &arrays_of)
         .def_static("from_arrays", &forest_of, nb::arg("arrays"))
         .def("__getstate__", &arrays_of)

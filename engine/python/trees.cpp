@@ -9,6 +9,7 @@
 #include <optional>
 #include <tuple>
 
+#include "forest/packing.h"
 #include "forest/quantiles.h"
 #include "forest/state.h"
 #include "python/arguments/arrays.h"
@@ -46,6 +47,7 @@ nb::dict arrays_of(const Forest& forest) {
     result["impurities"] = to_numpy(std::move(arrays.impurities));
     result["weights"] = to_numpy(std::move(arrays.weights));
     result["n_rows"] = to_numpy(std::move(arrays.n_rows));
+    put_leaf_weights(result, std::move(arrays.leaf_weights));
     put_columns(result, std::move(arrays.columns));
     return result;
 }
@@ -68,9 +70,24 @@ Forest forest_of(const nb::dict& from) {
     arrays.impurities = read_vector<double>(from, "impurities", "a forest");
     arrays.weights = read_vector<double>(from, "weights", "a forest");
     arrays.n_rows = read_vector<std::uint64_t>(from, "n_rows", "a forest");
+    arrays.leaf_weights = read_leaf_weights(from, "a forest");
     arrays.columns = read_columns(from, "a forest");
     const nb::gil_scoped_release release;
     return from_arrays(arrays);
+}
+
+nb::object packed(const Forest& forest) {
+    std::vector<std::uint8_t> bytes;
+    {
+        const nb::gil_scoped_release release;
+        bytes = pack(to_arrays(forest));
+    }
+    return to_numpy(std::move(bytes));
+}
+
+Forest unpacked(Vector<std::uint8_t> bytes) {
+    const nb::gil_scoped_release release;
+    return from_arrays(unpack_forest(as_span(bytes)));
 }
 
 void check_same_kind(const Forest& forest, const Forest& more) {
@@ -126,7 +143,7 @@ Forest select_columns(const Forest& forest, Vector<std::uint32_t> columns) {
 }
 
 const Tree& tree_at(const Forest& forest, std::size_t tree) {
-    if (tree >= forest.trees.size()) throw std::invalid_argument("There is no tree " + std::to_string(tree) + ".");
+    check_tree(forest, tree);
     return forest.trees[tree];
 }
 
@@ -256,14 +273,16 @@ nb::object quantiles_of(const Forest& forest, const std::vector<LeafRowsArrays>&
 }
 
 Forest stump_of(const Table& table, AnyArray y, std::uint32_t n_classes, std::optional<Vector<std::uint32_t>> weights,
-                std::uint64_t total_weight, const std::string& criterion) {
+                std::uint64_t total_weight, double weight_unit, const std::string& criterion) {
     const auto fixed = weights ? as_span(*weights) : std::span<const std::uint32_t>{};
     if (y.ndim() != 1 || y.shape(0) != table.n_rows() || (weights && fixed.size() != table.n_rows())) {
         throw std::invalid_argument("The target and the weights must have a value per row of the table.");
     }
     const Criterion chosen = criteria.value(criterion);
     const Target target = read_target(y, n_classes, fixed, total_weight, false);
-    return Interruption().run([&](const Stop& stop) { return grow_stump(table, target, fixed, chosen, stop); });
+    Forest stump = Interruption().run([&](const Stop& stop) { return grow_stump(table, target, fixed, chosen, stop); });
+    stump.trees[0].leaf_weights.unit = weight_unit;
+    return stump;
 }
 
 }  // namespace
@@ -271,6 +290,12 @@ Forest stump_of(const Table& table, AnyArray y, std::uint32_t n_classes, std::op
 // Call after register_forest: this adds pickling to the class Forest.
 void register_trees(nb::module_& m) {
     nb::borrow<nb::class_<Forest>>(m.attr("Forest"))
+        .def(
+            "node_weights",
+            [](const Forest& forest, std::size_t tree) { return to_numpy(node_weights(tree_at(forest, tree))); },
+            nb::arg("tree"))
+        .def("packed", &packed)
+        .def_static("from_packed", &unpacked, nb::arg("packed"))
         .def("__getstate__", &arrays_of)
         .def("__setstate__",
              [](Forest& forest, const nb::dict& arrays) { std::construct_at(&forest, forest_of(arrays)); });
@@ -298,7 +323,7 @@ void register_trees(nb::module_& m) {
     m.def("predict_quantiles", &quantiles_of, nb::arg("forest"), nb::arg("leaf_rows"), nb::arg("y"), nb::arg("columns"),
           nb::arg("n_rows"), nb::arg("quantiles"), nb::arg("n_threads"));
     m.def("grow_stump", &stump_of, nb::arg("table"), nb::arg("y"), nb::arg("n_classes"), nb::arg("weights").none(),
-          nb::arg("total_weight"), nb::arg("criterion"));
+          nb::arg("total_weight"), nb::arg("weight_unit"), nb::arg("criterion"));
 }
 
 }  // namespace committee

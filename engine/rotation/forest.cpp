@@ -157,16 +157,16 @@ class RotationGrower {
             rows.push_back(i);
             weights.push_back(weight);
         }
+        // Rows count by their weight, as in C4.5: a row of weight 2 is two rows, and other weights have a mean of 1.
+        const bool is_count = parameters_.rotation.weights_repeat || parameters_.bootstrap;
+        const auto total = static_cast<double>(std::accumulate(weights.begin(), weights.end(), std::uint64_t{0}));
         GrowParameters grow = parameters_.cart;
         if (parameters_.min_leaf_rows > 1) {
-            // Rows count by their weight, as in C4.5: a row of weight 2 is two rows, and other weights have a mean of
-            // 1.
-            const bool is_count = parameters_.rotation.weights_repeat || parameters_.bootstrap;
-            const auto total =
-                is_count ? std::accumulate(weights.begin(), weights.end(), std::uint64_t{0}) : rows.size();
-            grow.min_weight_fraction_leaf = (parameters_.min_leaf_rows - 0.5) / static_cast<double>(total);
+            grow.min_weight_fraction_leaf =
+                (parameters_.min_leaf_rows - 0.5) / (is_count ? total : static_cast<double>(rows.size()));
         }
-        const Tree tree = make_grower(table, table_.target, grow, stop_)({rows, weights}, key, {});
+        Tree tree = make_grower(table, table_.target, grow, stop_)({rows, weights}, key, {});
+        tree.leaf_weights.unit = is_count ? 1 : static_cast<double>(rows.size()) / total;
         return rotated_tree(tree, *table.binning, std::move(rotation));
     }
 

@@ -47,7 +47,7 @@ void for_each_block(const RotationForest& forest, std::span<const ColumnView> co
 std::size_t RotatedTree::n_bytes() const {
     return rotation.axes.size() * sizeof(std::uint32_t) + rotation.group_sizes.size() * sizeof(std::uint32_t) +
            (rotation.coefficients.size() + rotation.fill.size() + values.size()) * sizeof(double) +
-           components.size() * sizeof(Component) + nodes.size() * sizeof(RotatedNode);
+           components.size() * sizeof(Component) + nodes.size() * sizeof(RotatedNode) + leaf_weights.codes.size();
 }
 
 std::size_t RotationForest::n_bytes() const {
@@ -63,27 +63,41 @@ GrownRotatedTree rotated_tree(const C45Tree& tree, Rotation rotation) {
     // The new index of each node.
     std::vector<std::uint32_t> place(tree.n_nodes(), 0);
     made.nodes.resize(1);
+    std::vector<double> weights(1);
     for (std::size_t node = 0; node < tree.n_nodes(); ++node) {
         if (tree.column[node] == C45Tree::is_leaf) {
             made.nodes[place[node]].address = static_cast<std::uint32_t>(made.values.size() / n_classes);
-            const double weight = tree.weight(node);
+            const double weight = weights[place[node]] = tree.weight(node);
             for (const double part : tree.classes(node)) made.values.push_back(part / weight);
             continue;
         }
         const auto component = static_cast<std::uint32_t>(tree.column[node]);
         const auto left = static_cast<std::uint32_t>(made.nodes.size());
         made.nodes.resize(made.nodes.size() + 2);
+        weights.resize(made.nodes.size());
         made.nodes[place[node]] = {tree.threshold[node], component, left};
         for (std::uint32_t side = 0; side < 2; ++side) {
             place[static_cast<std::size_t>(tree.branches(node)[side])] = left + side;
         }
     }
+    std::vector<double> of_leaves;
+    for (std::size_t node = 0; node < weights.size(); ++node) {
+        if (made.nodes[node].component == RotatedNode::is_leaf) of_leaves.push_back(weights[node]);
+    }
+    made.leaf_weights = encode_weights(of_leaves);
     return grown;
+}
+
+std::vector<double> node_weights(const RotatedTree& tree) {
+    return weigh_nodes(tree.leaf_weights, tree.nodes.size(), [&](std::size_t node) -> std::size_t {
+        return tree.nodes[node].component == RotatedNode::is_leaf ? 0 : tree.nodes[node].address;
+    });
 }
 
 GrownRotatedTree rotated_tree(const Tree& tree, const Binning& binning, Rotation rotation) {
     GrownRotatedTree grown{tree_on(std::move(rotation)), tree.importances};
     grown.tree.values = tree.values;
+    grown.tree.leaf_weights = tree.leaf_weights;
     for (const NodeWord word : tree.nodes) {
         if (is_leaf(word)) {
             grown.tree.nodes.push_back({0, RotatedNode::is_leaf, address_of(word)});

@@ -30,6 +30,7 @@ struct RotatedTree {
     std::vector<Component> components;  // of the rotation
     std::vector<RotatedNode> nodes;
     std::vector<double> values;  // n_outputs numbers each
+    LeafWeights leaf_weights;
 
     // The leaf of a row that has a value on every axis.
     std::uint32_t find_leaf(const double* row) const {
@@ -62,6 +63,9 @@ struct GrownRotatedTree {
 // its cuts.
 GrownRotatedTree rotated_tree(const C45Tree& tree, Rotation rotation);
 GrownRotatedTree rotated_tree(const Tree& tree, const Binning& binning, Rotation rotation);
+
+// The training weights of all nodes. Throws std::invalid_argument if they are unknown.
+std::vector<double> node_weights(const RotatedTree& tree);
 
 // A block of rows on their axes, row-major. Missing values are filled separately for each tree.
 class AxisBlock {

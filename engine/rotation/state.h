@@ -3,9 +3,11 @@
 // The arrays of all trees are concatenated: tree t has nodes [node_offsets[t], node_offsets[t + 1]), and so on.
 #pragma once
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "rotation/rotated_tree.h"
+#include "tree/leaf_weight_arrays.h"
 
 namespace committee {
 
@@ -28,6 +30,7 @@ struct RotationForestArrays {
     std::vector<std::uint64_t> node_offsets;
     std::vector<double> values;
     std::vector<std::uint64_t> value_offsets;
+    LeafWeightArrays leaf_weights;
 };
 
 RotationForestArrays to_arrays(const RotationForest& forest);
@@ -35,5 +38,9 @@ RotationForestArrays to_arrays(const RotationForest& forest);
 // Throws std::invalid_argument, which describes the error, unless every tree leads every row of any table with these
 // columns to a leaf with a value.
 RotationForest from_arrays(const RotationForestArrays& arrays);
+
+// The arrays as bytes, for files. Throws std::invalid_argument if the bytes are damaged; the arrays are not checked.
+std::vector<std::uint8_t> pack(RotationForestArrays arrays);
+RotationForestArrays unpack_rotation_forest(std::span<const std::uint8_t> bytes);
 
 }  // namespace committee

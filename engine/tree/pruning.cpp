@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <stdexcept>
 #include <tuple>
 #include <utility>
@@ -147,6 +148,12 @@ Tree prune(const Tree& tree, double ccp_alpha, std::size_t n_outputs) {
         pruned.records.push_back(tree.records[from]);
         const auto value = tree.values.begin() + static_cast<std::ptrdiff_t>(from * n_outputs);
         pruned.values.insert(pruned.values.end(), value, value + static_cast<std::ptrdiff_t>(n_outputs));
+    }
+    if (tree.leaf_weights.are_known()) {
+        std::vector<std::uint64_t> weights;
+        for (const NodeRecord& record : pruned.records) weights.push_back(static_cast<std::uint64_t>(record.weight));
+        keep_leaf_weights(pruned, std::span<const std::uint64_t>(weights));
+        pruned.leaf_weights.unit = tree.leaf_weights.unit;
     }
     return pruned;
 }

@@ -249,6 +249,7 @@ class StumpGrower {
         tree.nodes = {leaf_word(root)};
         add_node(tree, total_, total_);
         if (keep_records_) count_rows(tree, 0);
+        tree.leaf_weights = encode_weights({{total_.weight()}});
         return tree;
     }
 
@@ -274,6 +275,13 @@ class StumpGrower {
                                ? category_word(column, false, add_set(tree, missing_branch, {}))
                                : number_word(column, 0, false, missing_branch);
         if (keep_records_) count_rows(tree, column);
+        std::vector<double> weights{found.missing.weight()};
+        if (found.is_split) {
+            weights.insert(weights.end(), {found.left.weight(), found.right.weight()});
+        } else {
+            weights.push_back(present.weight());
+        }
+        tree.leaf_weights = encode_weights(weights);
         return tree;
     }
 

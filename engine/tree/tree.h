@@ -15,7 +15,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
+
+#include "tree/leaf_weights.h"
 
 namespace committee {
 
@@ -82,7 +85,8 @@ struct NodeRecord {
 struct Tree {
     std::vector<NodeWord> nodes;
     std::vector<std::uint32_t> sets;
-    std::vector<double> values;       // every value has as many numbers as the forest has scores
+    std::vector<double> values;  // every value has as many numbers as the forest has scores
+    LeafWeights leaf_weights;
     std::vector<NodeRecord> records;  // by node, or empty; with records, value i belongs to node i
     std::vector<double> importances;  // summed impurity decrease by column, not normalised
 };
@@ -90,6 +94,24 @@ struct Tree {
 // The left child of an inner node. The right one follows it.
 inline std::uint32_t left_child(const Tree& tree, NodeWord word) {
     return is_category(word) ? tree.sets[address_of(word)] : address_of(word);
+}
+
+// The training weights of all nodes. Throws std::invalid_argument if they are unknown.
+inline std::vector<double> node_weights(const Tree& tree) {
+    return weigh_nodes(tree.leaf_weights, tree.nodes.size(), [&](std::size_t node) -> std::size_t {
+        return is_leaf(tree.nodes[node]) ? 0 : left_child(tree, tree.nodes[node]);
+    });
+}
+
+// Sets the weights of the leaves, given the integer weight of every node.
+template <class Weight>
+void keep_leaf_weights(Tree& tree, std::span<const Weight> by_node) {
+    auto& codes = tree.leaf_weights.codes;
+    codes.clear();
+    codes.reserve(tree.nodes.size() / 2 + 1);
+    for (std::size_t node = 0; node < tree.nodes.size(); ++node) {
+        if (is_leaf(tree.nodes[node])) append_weight(codes, by_node[node]);
+    }
 }
 
 // Pointers to the arrays of a tree. They are small, so those of many trees fit in the first cache.

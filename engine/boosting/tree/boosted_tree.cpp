@@ -137,6 +137,7 @@ Tree BoostGrower<Code>::write_tree(const WordScale& scale, std::vector<SplitGain
             tree.nodes.push_back(leaf_word(static_cast<std::uint32_t>(leaves_.size())));
             tree.values.push_back(search_.value(node) * scale.hessian / scale.gradient);
             leaves_.push_back(node.id);
+            append_weight(tree.leaf_weights.codes, node.n_rows);
             continue;
         }
         const BoostSplit& split = node.split;

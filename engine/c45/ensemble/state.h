@@ -4,6 +4,7 @@
 // The arrays of all trees are concatenated: tree t has nodes [node_offsets[t], node_offsets[t + 1]), and so on.
 #pragma once
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "c45/ensemble/forest.h"
@@ -30,5 +31,9 @@ C45ForestArrays to_arrays(const C45Forest& forest);
 // Throws std::invalid_argument, which describes the error, unless the arrays are C4.5 trees of one table whose votes
 // can be summed.
 C45Forest from_arrays(const C45ForestArrays& arrays);
+
+// The arrays as bytes, for files. Throws std::invalid_argument if the bytes are damaged; the arrays are not checked.
+std::vector<std::uint8_t> pack(C45ForestArrays arrays);
+C45ForestArrays unpack_c45_forest(std::span<const std::uint8_t> bytes);
 
 }  // namespace committee

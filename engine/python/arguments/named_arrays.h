@@ -5,6 +5,7 @@
 
 #include "python/arguments/arrays.h"
 #include "table/state.h"
+#include "tree/leaf_weight_arrays.h"
 
 namespace committee {
 
@@ -26,6 +27,20 @@ Element read_scalar(const nb::dict& arrays, const char* name, const char* thing)
         throw std::invalid_argument(std::string("This is not ") + thing + ": '" + name + "' must hold one number.");
     }
     return values[0];
+}
+
+inline void put_leaf_weights(nb::dict& result, LeafWeightArrays weights) {
+    result["leaf_weights"] = to_numpy(std::move(weights.codes));
+    result["leaf_weight_offsets"] = to_numpy(std::move(weights.offsets));
+    result["weight_units"] = to_numpy(std::move(weights.units));
+}
+
+// Models from before trees had weights do not have these arrays.
+inline LeafWeightArrays read_leaf_weights(const nb::dict& from, const char* thing) {
+    if (!from.contains("leaf_weights")) return {};
+    return {read_vector<std::uint8_t>(from, "leaf_weights", thing),
+            read_vector<std::uint64_t>(from, "leaf_weight_offsets", thing),
+            read_vector<double>(from, "weight_units", thing)};
 }
 
 inline void put_columns(nb::dict& result, ColumnArrays columns) {

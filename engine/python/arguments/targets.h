@@ -85,4 +85,10 @@ void check_range(const Model& forest, std::size_t begin, std::size_t end) {
                                 ") are not among the " + std::to_string(forest.trees.size()) + " of the forest.");
 }
 
+// Throws std::invalid_argument unless the model has this tree.
+template <class Model>
+void check_tree(const Model& forest, std::size_t tree) {
+    if (tree >= forest.trees.size()) throw std::invalid_argument("There is no tree " + std::to_string(tree) + ".");
+}
+
 }  // namespace committee

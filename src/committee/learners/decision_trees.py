@@ -225,6 +225,7 @@ class DecisionStump(SingleTree):
             training.n_classes,
             training.fixed,
             training.total_weight,
+            training.weight_unit,
             getattr(self, "criterion", "squared_error"),
         )
         column = _engine.describe_tree(stump, 0).column[0]

@@ -154,6 +154,7 @@ class Training:
             # n_estimators="auto" grows at least twice as many trees as one mean of the error covers.
             n_trees = 2 * parameters.flat_trees or parameters.n_trees - parameters.first_tree
             check_classes(self.n_classes, n_trees)
+        parameters.weight_unit = self.weight_unit
         return _engine.grow_forest(
             binned.codes,
             self.y,

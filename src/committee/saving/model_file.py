@@ -19,7 +19,7 @@ import numpy as np
 
 from committee import _engine
 from committee.saving.format.codec import Decoder, Encoder
-from committee.saving.format.container import VERSION, metadata_of, read_container, write_container
+from committee.saving.format.container import metadata_of, read_container, write_container
 from committee.saving.format.fields import Fields
 from committee.saving.format.file_errors import require
 from committee.saving.format.plain_values import with_keys
@@ -285,7 +285,7 @@ def verify(path: str | os.PathLike[str]) -> Summary:
     return Summary(
         model.name,
         model.fitted is not None,
-        VERSION,
+        int(metadata_of(Path(path))["format_version"]),
         content.versions,
         content.data,
         content.scores,

@@ -119,43 +119,65 @@ def read_regression(written: Json, decoder: Decoder, path: str) -> Regression:
 
 @dataclass(frozen=True)
 class EngineObject:
-    """The form of an object of the engine: named arrays, which the engine checks.
+    """The form of an object of the engine in files: bytes that the engine packs, unpacks and checks.
 
     Parameters
     ----------
     tag : str
-    arrays_of : callable
-        Return the arrays of an object by name.
+    unpack : callable
+        Check the bytes, and make an object from them.
+    old_tag : str
+        The tag of format 1, which has named arrays.
     make : callable
-        Check the arrays, and make an object from them.
+        Check the named arrays, and make an object from them.
     """
 
     tag: str
-    arrays_of: Callable[[Any], dict[str, np.ndarray]]
+    unpack: Callable[[np.ndarray], Any]
+    old_tag: str
     make: Callable[[dict[str, np.ndarray]], Any]
 
-    def write(self, value: object, encoder: Encoder, path: str) -> Json:
-        """Write the arrays."""
-        arrays = self.arrays_of(value)
-        return {self.tag: {name: encoder.put(array, join(path, name)) for name, array in arrays.items()}}
+    def write(self, value: Any, encoder: Encoder, path: str) -> Json:
+        """Write the bytes."""
+        return {self.tag: encoder.put(value.packed(), path)}
 
     def read(self, written: Json, decoder: Decoder, path: str) -> object:
-        """Read the arrays, and let the engine check them."""
-        names = written[self.tag]
+        """Read the bytes, and let the engine check them."""
+        packed = decoder.take(written[self.tag], path)
+        require(packed.dtype == np.uint8 and packed.ndim == 1, f"{path}: the trees are not a list of bytes")
+        return checked(self.unpack, packed, path)
+
+    def read_old(self, written: Json, decoder: Decoder, path: str) -> object:
+        """Read the named arrays of format 1, and let the engine check them."""
+        names = written[self.old_tag]
         require(isinstance(names, dict), f"{path} has no arrays")
         arrays = {name: decoder.take(each, join(path, name)) for name, each in names.items()}
-        try:
-            return self.make(arrays)
-        except (ValueError, MemoryError) as error:
-            raise DamagedFile(f"{path}: {error}") from error
+        return checked(self.make, arrays, path)
+
+
+def checked(make: Callable[[Any], object], content: object, path: str) -> object:
+    """Make an object of the engine. Raise `DamagedFile` if the engine refuses the content."""
+    try:
+        return make(content)
+    except (ValueError, MemoryError) as error:
+        raise DamagedFile(f"{path}: {error}") from error
 
 
 ENGINE_OBJECTS: dict[type, EngineObject] = {
-    _engine.Forest: EngineObject("forest", _engine.forest_arrays, _engine.forest_from_arrays),
-    _engine.C45Tree: EngineObject("c45_tree", _engine.C45Tree.arrays, _engine.C45Tree.from_arrays),
-    _engine.C45Forest: EngineObject("c45_forest", _engine.C45Forest.arrays, _engine.C45Forest.from_arrays),
+    _engine.Forest: EngineObject(
+        "packed_forest", _engine.Forest.from_packed, "forest", _engine.forest_from_arrays
+    ),
+    _engine.C45Tree: EngineObject(
+        "packed_c45_tree", _engine.C45Tree.from_packed, "c45_tree", _engine.C45Tree.from_arrays
+    ),
+    _engine.C45Forest: EngineObject(
+        "packed_c45_forest", _engine.C45Forest.from_packed, "c45_forest", _engine.C45Forest.from_arrays
+    ),
     _engine.RotationForest: EngineObject(
-        "rotation_forest", _engine.RotationForest.arrays, _engine.RotationForest.from_arrays
+        "packed_rotation_forest",
+        _engine.RotationForest.from_packed,
+        "rotation_forest",
+        _engine.RotationForest.from_arrays,
     ),
 }
 
@@ -235,3 +257,4 @@ READERS |= {
 }
 WRITERS |= {cls: each.write for cls, each in ENGINE_OBJECTS.items()}
 READERS |= {each.tag: each.read for each in ENGINE_OBJECTS.values()}
+READERS |= {each.old_tag: each.read_old for each in ENGINE_OBJECTS.values()}

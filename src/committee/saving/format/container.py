@@ -20,7 +20,7 @@ from safetensors import SafetensorError, safe_open
 from committee.saving.format.file_errors import DamagedFile, require
 from committee.saving.format.file_replacement import replace_file
 
-FORMAT, VERSION = "committee", 1
+FORMAT, VERSION = "committee", 2
 # The dtypes of the arrays in a file, with their names in safetensors.
 DTYPES = {
     np.dtype(name): code

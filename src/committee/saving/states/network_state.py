@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -65,6 +65,12 @@ class NetworkDecider(TableDecider):
         center, spread, low, high = self.scaling
         return np.clip(votes * spread + center, low, high)
 
+    def in_half_precision(self) -> NetworkDecider:
+        """Return the networks with parameters rounded to half precision. Clip them to its range."""
+        most = np.finfo(np.float16).max
+        rounded = np.clip(self.parameters, -most, most).astype(np.float16).astype(np.float32)
+        return replace(self, parameters=rounded)
+
 
 @state_of("NetworkClassifier", "NetworkRegressor")
 @dataclass(frozen=True, eq=False)
@@ -96,13 +102,20 @@ class NetworkState:
             "task": self.task,
             "inputs": {field.name: getattr(network.inputs, field.name) for field in fields(network.inputs)},
             "hidden": list(network.hidden),
-            "parameters": network.parameters,
+            "parameters": narrowed(network.parameters),
             "scaling": network.scaling,
         }
 
     def predictor(self, models: Models, parameters: Mapping[str, object]) -> Predictor:
         """Return the predictor."""
         return prepare(self.network, self.schema, self.task)
+
+
+def narrowed(parameters: np.ndarray) -> np.ndarray:
+    """Return parameters in half precision if that does not change any, and unchanged otherwise."""
+    with np.errstate(over="ignore"):
+        half = parameters.astype(np.float16)
+    return half if np.array_equal(half.astype(np.float32), parameters) else parameters
 
 
 def take_network(taken: Fields, schema: Schema, task: Task) -> NetworkDecider:
@@ -127,7 +140,9 @@ def take_network(taken: Fields, schema: Schema, task: Task) -> NetworkDecider:
     taken.require(are_counts, "the number of units of a layer is not valid")
     widths = [inputs.n_inputs, *hidden, task.n_outputs]
     n_parameters = widths[0] + sum((before + 1) * after for before, after in itertools.pairwise(widths))
-    parameters = taken.array("parameters", np.float32, (None, n_parameters))
+    stored = getattr(taken.values.get("parameters"), "dtype", None)
+    precision = np.float16 if stored == np.float16 else np.float32
+    parameters = taken.array("parameters", precision, (None, n_parameters)).astype(np.float32, copy=False)
     taken.require(len(parameters) > 0, "there is no network")
     scaling = taken.optional_array("scaling", np.float64, (4,))
     taken.require(

@@ -1,0 +1,246 @@
+// Arrays of numbers as bytes, for files. Every integer takes as many bits as the largest one of its array. Doubles are
+// stored unchanged, or as places in a sorted list of the distinct ones if that is smaller. If most
+// of them are 0, a bit for each marks those that are not, and only these are stored.
+//
+// PackedWriter and PackedReader have the same functions, so one function that visits the arrays of a model writes and
+// reads them. Bytes that are read are not trusted: the reader throws std::invalid_argument if they end too early, and
+// takes memory in proportion to their number.
+#pragma once
+#include <algorithm>
+#include <bit>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <span>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "numbers/flat_arrays.h"
+
+namespace committee {
+
+// Bits, eight to a byte.
+inline bool bit_at(std::span<const std::uint8_t> bytes, std::size_t at) {
+    return ((bytes[at / 8] >> (at % 8)) & 1) != 0;
+}
+inline void set_bit(std::span<std::uint8_t> bytes, std::size_t at, bool bit) {
+    if (bit) bytes[at / 8] = static_cast<std::uint8_t>(bytes[at / 8] | (1U << (at % 8)));
+}
+
+// The number of bits of every integer of an array. A word of 64 bits contains an integer that starts at any bit of its
+// first byte, so no integer is wider than 56 bits.
+inline constexpr int widest = 56;
+inline int width_for(std::uint64_t largest) {
+    if (largest >> widest != 0) throw std::invalid_argument("An integer is too large to be packed.");
+    return std::max(static_cast<int>(std::bit_width(largest)), 1);
+}
+inline std::size_t bytes_of(std::size_t n, int width) { return (n * static_cast<std::size_t>(width) + 7) / 8; }
+
+class PackedWriter {
+  public:
+    static constexpr bool reads = false;
+
+    template <class Scalar>
+    void scalar(const Scalar& value) {
+        add(&value, 1);
+    }
+
+    template <std::unsigned_integral Integer>
+    void integers(const std::vector<Integer>& values) {
+        const std::uint64_t largest = values.empty() ? 0 : std::ranges::max(values);
+        scalar(std::uint64_t{values.size()});
+        const int width = width_for(largest);
+        scalar(static_cast<std::uint8_t>(width));
+        const std::size_t begin = bytes_.size();
+        bytes_.resize(begin + bytes_of(values.size(), width));
+        std::uint64_t word = 0;
+        int n_bits = 0;
+        std::size_t at = begin;
+        for (const std::uint64_t value : values) {
+            word |= value << n_bits;
+            n_bits += width;
+            for (; n_bits >= 8; n_bits -= 8, word >>= 8) bytes_[at++] = static_cast<std::uint8_t>(word);
+        }
+        if (n_bits > 0) bytes_[at] = static_cast<std::uint8_t>(word);
+    }
+
+    void doubles(const std::vector<double>& values) {
+        std::vector<std::uint64_t> bits(values.size());
+        std::ranges::transform(values, bits.begin(), [](double value) { return std::bit_cast<std::uint64_t>(value); });
+        const auto n_zeros = static_cast<std::size_t>(std::ranges::count(bits, 0U));
+        const bool are_sparse = n_zeros > bits.size() / 2;
+        scalar(static_cast<std::uint8_t>(are_sparse));
+        if (are_sparse) {
+            std::vector<std::uint8_t> marks((bits.size() + 7) / 8);
+            for (std::size_t i = 0; i < bits.size(); ++i) set_bit(marks, i, bits[i] != 0);
+            scalar(std::uint64_t{bits.size()});
+            add(marks.data(), marks.size());
+            std::erase(bits, 0U);
+        }
+        put_bits(bits);
+    }
+
+    std::vector<std::uint8_t> take() { return std::move(bytes_); }
+
+  private:
+    void put_bits(const std::vector<std::uint64_t>& bits) {
+        std::vector<std::uint64_t> distinct = bits;
+        std::ranges::sort(distinct);
+        distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+        const std::size_t size = bits.size() * sizeof(double);
+        const bool are_listed =
+            distinct.size() * sizeof(double) + bytes_of(bits.size(), width_for(distinct.size())) < size;
+        scalar(static_cast<std::uint8_t>(are_listed));
+        if (!are_listed) {
+            scalar(std::uint64_t{bits.size()});
+            add(bits.data(), bits.size());
+            return;
+        }
+        scalar(std::uint64_t{distinct.size()});
+        add(distinct.data(), distinct.size());
+        std::vector<std::uint32_t> places(bits.size());
+        std::ranges::transform(bits, places.begin(), [&](std::uint64_t each) {
+            return static_cast<std::uint32_t>(std::ranges::lower_bound(distinct, each) - distinct.begin());
+        });
+        integers(places);
+    }
+
+    template <class Element>
+    void add(const Element* values, std::size_t n) {
+        const auto* first = reinterpret_cast<const std::uint8_t*>(values);
+        bytes_.insert(bytes_.end(), first, first + n * sizeof(Element));
+    }
+
+    std::vector<std::uint8_t> bytes_;
+};
+
+class PackedReader {
+  public:
+    static constexpr bool reads = true;
+
+    PackedReader(std::span<const std::uint8_t> bytes, const Requirement& require) : left_(bytes), require_(require) {}
+
+    template <class Scalar>
+    void scalar(Scalar& value) {
+        take(&value, 1);
+    }
+
+    template <std::unsigned_integral Integer>
+    void integers(std::vector<Integer>& values) {
+        std::uint64_t size = 0;
+        std::uint8_t width = 0;
+        scalar(size);
+        scalar(width);
+        require_(width > 0 && width <= 8 * sizeof(Integer) && width <= widest, "the width of its numbers is not valid");
+        require_(size <= 8 * left_.size() / width, "it is cut off");
+        std::vector<std::uint8_t> packed;
+        take(packed, bytes_of(size, width));
+        packed.resize(packed.size() + sizeof(std::uint64_t));
+        values.resize(size);
+        const std::uint64_t mask = (std::uint64_t{1} << width) - 1;
+        for (std::size_t i = 0, bit = 0; i < size; ++i, bit += width) {
+            std::uint64_t word = 0;
+            std::memcpy(&word, packed.data() + bit / 8, sizeof word);
+            values[i] = static_cast<Integer>((word >> (bit % 8)) & mask);
+        }
+    }
+
+    void doubles(std::vector<double>& values) {
+        std::uint8_t are_sparse = 0;
+        scalar(are_sparse);
+        if (are_sparse == 0) return take_bits(values);
+        std::uint64_t size = 0;
+        scalar(size);
+        std::vector<std::uint8_t> marks;
+        take(marks, size / 8 + (size % 8 == 0 ? 0 : 1));
+        std::vector<double> stored;
+        take_bits(stored);
+        values.assign(size, 0.0);
+        std::size_t next = 0;
+        for (std::size_t i = 0; i < size; ++i) {
+            if (!bit_at(marks, i)) continue;
+            require_(next < stored.size(), "a number is missing");
+            values[i] = stored[next++];
+        }
+        require_(next == stored.size(), "it has too many numbers");
+    }
+
+    void finish() const { require_(left_.empty(), "it has bytes after its end"); }
+    const Requirement& require() const { return require_; }
+
+  private:
+    void take_bits(std::vector<double>& values) {
+        std::uint8_t are_listed = 0;
+        std::uint64_t size = 0;
+        scalar(are_listed);
+        scalar(size);
+        std::vector<double> known;
+        take(known, size);
+        if (are_listed == 0) {
+            values = std::move(known);
+            return;
+        }
+        std::vector<std::uint32_t> places;
+        integers(places);
+        require_(std::ranges::all_of(places, [&](std::uint32_t place) { return place < known.size(); }),
+                 "a number is not in its list");
+        values.resize(places.size());
+        std::ranges::transform(places, values.begin(), [&](std::uint32_t place) { return known[place]; });
+    }
+
+    template <class Element>
+    void take(Element* values, std::size_t n) {
+        require_(n <= left_.size() / sizeof(Element), "it is cut off");
+        if (n > 0) std::memcpy(values, left_.data(), n * sizeof(Element));
+        left_ = left_.subspan(n * sizeof(Element));
+    }
+
+    template <class Element>
+    void take(std::vector<Element>& values, std::uint64_t n) {
+        require_(n <= left_.size() / sizeof(Element), "it is cut off");
+        values.resize(n);
+        take(values.data(), n);
+    }
+
+    std::span<const std::uint8_t> left_;
+    const Requirement& require_;
+};
+
+template <class Stream>
+void visit_flag(Stream& stream, bool& flag) {
+    std::uint8_t byte = flag ? 1 : 0;
+    stream.scalar(byte);
+    flag = byte != 0;
+}
+
+// Visits offsets as the sizes of the parts between them.
+template <class Stream>
+void visit_offsets(Stream& stream, std::vector<std::uint64_t>& offsets) {
+    std::vector<std::uint64_t> sizes;
+    for (std::size_t i = 1; i < offsets.size(); ++i) sizes.push_back(offsets[i] - offsets[i - 1]);
+    stream.integers(sizes);
+    if constexpr (Stream::reads) {
+        offsets.assign(1, 0);
+        for (const std::uint64_t size : sizes) {
+            stream.require()(size <= std::numeric_limits<std::uint64_t>::max() - offsets.back(), "a part is too large");
+            offsets.push_back(offsets.back() + size);
+        }
+    }
+}
+
+// Visits 32-bit indices, among which -1 has a meaning of its own.
+template <class Stream, class Index>
+void visit_indices(Stream& stream, std::vector<Index>& indices) {
+    std::vector<std::uint32_t> shifted;
+    for (const Index index : indices) shifted.push_back(static_cast<std::uint32_t>(index) + 1U);
+    stream.integers(shifted);
+    if constexpr (Stream::reads) {
+        indices.clear();
+        for (const std::uint32_t each : shifted) indices.push_back(static_cast<Index>(each - 1U));
+    }
+}
+
+}  // namespace committee
