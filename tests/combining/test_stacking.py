@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from committee.combining.meta_learners import likely_weights
+from committee.combining.stacking import likely_weights
 from committee.rules import StackingRule, one_hot
 
 # The votes of three members on seven rows in the lecture notes.

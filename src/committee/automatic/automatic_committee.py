@@ -44,7 +44,6 @@ from committee.members.training_set import TrainingSet
 from committee.metrics.row_losses import NoValueError
 from committee.parameters import check_parameters, declared, is_integer
 from committee.running.resources import one_blas_thread
-from committee.saving import saved
 from committee.table.input_types import TableLike
 from committee.task import Classification
 from committee.votes.folds import Fold, drawn_folds
@@ -339,7 +338,6 @@ class AutomaticCommittee(Reducing):
         return another
 
 
-@saved
 @declared
 class CommitteeClassifier(Classifies, AutomaticCommittee):
     """The automatic committee for classes: members of many kinds, and the rule that combines them best.
@@ -367,7 +365,6 @@ class CommitteeClassifier(Classifies, AutomaticCommittee):
     """
 
 
-@saved
 @declared
 class CommitteeRegressor(Regresses, AutomaticCommittee):
     """The automatic committee for numbers: members of many kinds, and the rule that combines them best.

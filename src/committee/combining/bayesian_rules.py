@@ -17,7 +17,6 @@ import numpy as np
 
 from committee.combining.weighted_rules import WeightedRule
 from committee.parameters import RANDOM_STATE, Constraint, declared, integer, parameter
-from committee.saving import saved
 from committee.saving.format import attributes
 from committee.table.input_types import ArrayLike, RandomState
 from committee.votes.honest_votes import HonestVotes
@@ -37,7 +36,6 @@ SMALLEST_CONCENTRATION = 0.01
 GROUP_SIZE = 50
 
 
-@saved
 @declared
 class BayesianAveragingRule(WeightedRule):
     """Weigh each member by the probability that it generated the honest rows.
@@ -83,7 +81,6 @@ class BayesianAveragingRule(WeightedRule):
             self.weights_ = softmax(self.scores_ + np.log(prior))
 
 
-@saved
 @declared
 class BayesianCombinationRule(WeightedRule):
     """Average mixtures of the members, weighted by the probability that they generated the honest rows.

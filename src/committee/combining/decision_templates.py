@@ -13,7 +13,6 @@ import numpy as np
 from committee.combining.fixed_rules import multiplied
 from committee.combining.rule import Rule
 from committee.parameters import declared
-from committee.saving import saved
 from committee.saving.format.attributes import Kind, booleans, shares
 from committee.saving.format.file_errors import require
 from committee.votes.honest_votes import HonestVotes
@@ -56,7 +55,6 @@ class TemplateRule(Rule):
         require(sums.size and np.allclose(sums, 1), "The votes of a template do not sum to one")
 
 
-@saved
 @declared
 class DecisionTemplateRule(TemplateRule):
     """Decide for the class whose template is most similar to the votes.
@@ -88,7 +86,6 @@ class DecisionTemplateRule(TemplateRule):
         return support.clip(0)
 
 
-@saved
 @declared
 class DempsterShaferRule(TemplateRule):
     """Combine the evidence of the members' votes by Dempster's rule.

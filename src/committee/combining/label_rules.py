@@ -14,7 +14,6 @@ from committee.combining.fixed_rules import majority, multiplied
 from committee.combining.rule import Rule
 from committee.combining.weighted_rules import confusions_of
 from committee.parameters import declared, one_of, parameter
-from committee.saving import saved
 from committee.saving.format.attributes import Kind, integers, shares
 from committee.saving.format.file_errors import require
 from committee.table.input_types import TableLike
@@ -27,7 +26,6 @@ LABEL = np.uint32
 NOWHERE = -1
 
 
-@saved
 @declared
 class NaiveBayesRule(Rule):
     """Multiply the class probabilities given each member's label, as if members erred independently.
@@ -98,7 +96,6 @@ class NaiveBayesRule(Rule):
         return multiplied(tables, np.ones(len(tables)))
 
 
-@saved
 @declared
 class BehaviourKnowledgeRule(Rule):
     """Look up the frequencies of the classes for the combination of all members' labels.

@@ -14,7 +14,6 @@ import numpy as np
 
 from committee.combining.rule import Rule
 from committee.parameters import declared, number, parameter
-from committee.saving import saved
 from committee.saving.format import attributes
 from committee.votes.honest_votes import HonestVotes
 from committee.votes.vote_arrays import weighted_sum
@@ -28,7 +27,6 @@ MOST_STEPS, FLAT, ENOUGH, SMALLEST_STEP, NEAR = 50, 1e-6, 1e-4, 1e-6, 1e-10
 RIDGE = 1e-12
 
 
-@saved
 @declared
 class LogPoolRule(Rule):
     r"""Multiply the members' probabilities, each raised to its own power (Genest and Zidek 1986).

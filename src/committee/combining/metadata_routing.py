@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from sklearn import get_config
+from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import MetadataRequest, get_routing_for_object
 from sklearn.utils.validation import has_fit_parameter
@@ -149,8 +150,6 @@ def inside(estimator: Any) -> list[Any]:
     if is_of(estimator, ("TransformedTargetRegressor",)):
         if estimator.regressor is not None:
             return [estimator.regressor]
-        from sklearn.linear_model import LinearRegression
-
         default = LinearRegression()
         request(default, "sample_weight")
         return [default]

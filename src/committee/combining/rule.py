@@ -27,7 +27,7 @@ from committee.parameters import (
     optional,
     parameter,
 )
-from committee.saving import DamagedFile, Fields, Saveable, saved
+from committee.saving import DamagedFile, Fields, Saveable
 from committee.saving.format.attributes import Kind, Wrong, check_all, count
 from committee.saving.saved_estimators import RULE_FUNCTIONS
 from committee.table.input_types import ArrayLike, TableLike
@@ -265,7 +265,6 @@ class Rule(Saveable, Parametrised):
         return {**SHAPE, **self.kept}
 
 
-@saved
 @declared
 class FixedRule(Rule):
     """Combine votes by a function that needs no training, with or without weights of the members.

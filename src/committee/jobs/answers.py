@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from committee.evaluating.vote_scores import score
 from committee.files import AS_FOUND, BadTable, CSVForm
 from committee.jobs.training_table import table_for, with_answers
 from committee.metrics.metric_table import METRICS
@@ -159,8 +160,6 @@ def scores_of(model: Any, X: TableLike, y: np.ndarray, scoring: str | None = Non
     dict of str to float
         The scores by scikit-learn's names. More is better.
     """
-    from committee.evaluating.vote_scores import score
-
     if not isinstance(model._task, Classification):
         decision, wanted, classes = model.predict(X), USUAL["regression"], None
     else:

@@ -27,7 +27,7 @@ from committee.parameters import (
     parameter,
 )
 from committee.running import Work, n_threads
-from committee.saving import Fields, saved
+from committee.saving import Fields
 from committee.saving.states.network_state import NetworkDecider, NetworkState
 from committee.task import Classification
 
@@ -184,7 +184,6 @@ class Network(Tabular):
         self.loss_curve_ = fields.array("loss_curve", np.float64, (None,), finite=False)
 
 
-@saved
 @declared
 class NetworkClassifier(Classifies, Network):
     """Small networks for classes, averaged.
@@ -220,7 +219,6 @@ class NetworkClassifier(Classifies, Network):
     class_weight: Any = parameter(None, *CLASS_WEIGHT)
 
 
-@saved
 @declared
 class NetworkRegressor(Regresses, Network):
     """Small networks for numbers, averaged.

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from committee.combining.rule import Rule
 from committee.parameters import check_parameters, declared, integer, one_of, parameter
-from committee.saving import Fields, Saveable, saved
+from committee.saving import Fields, Saveable
 from committee.saving.format.file_errors import require
 from committee.saving.states.state import KeptRule, check_rule
 from committee.table import Schema, Table, keep_schema, predict_table, read, takes_any_table
@@ -75,7 +75,6 @@ class Layout:
         )
 
 
-@saved
 @declared
 class TableEncoder(TransformerMixin, Saveable, BaseEstimator):
     """Encode a table with categories and missing values as a matrix of numbers.

@@ -37,7 +37,7 @@ from committee.parameters import (
     parameter,
 )
 from committee.running.deadline import check
-from committee.saving import Fields, saved
+from committee.saving import Fields
 from committee.saving.predictors.predictor import Predictor
 from committee.saving.states.state import take_table
 from committee.table import BinnedTable
@@ -332,7 +332,6 @@ class Experts(Tabular):
         self.converged_ = fields.take("converged", bool)
 
 
-@saved
 @declared
 class MixtureOfExpertsClassifier(Classifies, Experts):
     r"""A mixture of experts for classification: a gate weights the experts for each row.
@@ -376,7 +375,6 @@ class MixtureOfExpertsClassifier(Classifies, Experts):
     """
 
 
-@saved
 @declared
 class MixtureOfExpertsRegressor(Regresses, Experts):
     r"""A mixture of experts for regression: a gate weights the experts for each row.

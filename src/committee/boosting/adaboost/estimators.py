@@ -13,7 +13,6 @@ from committee.boosting.adaboost.weights import Scheme, error_bounds, margins_of
 from committee.boosting.gradient.additive_trees import StagedClasses
 from committee.learners.voter import Regresses
 from committee.parameters import Declaration, declared, number, one_of, parameter
-from committee.saving import saved
 from committee.saving.predictors.deciders import MedianDecider, shares_of, softmax
 from committee.task import Classification, check_lengths, weighted_median
 
@@ -100,7 +99,6 @@ class AdaBoostOfClasses(StagedClasses, AdaBoost):
         return scheme.is_crisp, "share", 1.0
 
 
-@saved
 @declared
 class AdaBoostM1Classifier(AdaBoostOfClasses):
     """AdaBoost.M1 exactly as published by Freund and Schapire (1997).
@@ -125,7 +123,6 @@ class AdaBoostM1Classifier(AdaBoostOfClasses):
     _scheme_name = "m1"
 
 
-@saved
 @declared
 class AdaBoostClassifier(AdaBoostOfClasses):
     """AdaBoost with scikit-learn's parameters: SAMME of Zhu, Zou, Rosset and Hastie (2009).
@@ -161,7 +158,6 @@ class AdaBoostClassifier(AdaBoostOfClasses):
         return (sums.shape[1] * shares_of(sums) - 1) / (sums.shape[1] - 1)
 
 
-@saved
 @declared
 class AdaBoostM2Classifier(AdaBoostOfClasses):
     """AdaBoost.M2 of Freund and Schapire (1997), whose members estimate the plausibility of each class.
@@ -193,7 +189,6 @@ class AdaBoostM2Classifier(AdaBoostOfClasses):
     _scheme_name = "m2"
 
 
-@saved
 @declared
 class AdaBoostRegressor(Regresses, AdaBoost):
     """AdaBoost.R2 of Drucker (1997), with scikit-learn's parameters.

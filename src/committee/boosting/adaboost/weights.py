@@ -100,7 +100,7 @@ class Distribution:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RoundWeights:
     """The weight that a member gets right and wrong, in units of 2^-60 of the total weight.
 
     Parameters
@@ -111,7 +111,7 @@ class Outcome:
 
     Examples
     --------
-    >>> Outcome(3, 1, False).error
+    >>> RoundWeights(3, 1, False).error
     0.25
     """
 
@@ -180,20 +180,20 @@ class Scheme:
             return number_losses(votes[:, 0], y, self.loss, distribution.counts > 0)
         return label_losses(votes, y) if self.is_crisp else mislabel_losses(votes, y)
 
-    def is_no_better_than_chance(self, outcome: Outcome) -> bool:
+    def is_no_better_than_chance(self, outcome: RoundWeights) -> bool:
         """Return whether a member is no better than chance, which ends the run."""
         if self.name == "samme":
             return outcome.wrong >= outcome.right * (self.n_classes - 1)
         return outcome.wrong >= outcome.right if self.name == "r2" else outcome.wrong > outcome.right
 
-    def vote(self, outcome: Outcome) -> float:
+    def vote(self, outcome: RoundWeights) -> float:
         """Compute the weight of a member's vote."""
         log_odds = math.log(outcome.odds)
         if self.name == "samme":
             return self.learning_rate * (log_odds + math.log(self.n_classes - 1))
         return self.learning_rate * log_odds if self.name == "r2" else log_odds
 
-    def last_vote(self, outcome: Outcome, distribution: Distribution) -> float:
+    def last_vote(self, outcome: RoundWeights, distribution: Distribution) -> float:
         """Compute the weight of the vote of a member that ends the run.
 
         The vote of a perfect member would be infinite. In M1 and M2 it is instead computed as if there were
@@ -204,10 +204,10 @@ class Scheme:
         return math.log(2 * distribution.n_draws + 1) if is_by_odds else 1.0
 
 
-def weigh(distribution: Distribution, losses: np.ndarray) -> Outcome:
+def weigh(distribution: Distribution, losses: np.ndarray) -> RoundWeights:
     """Sum the weight that a member gets right and wrong."""
     takes_part = distribution.counts > 0
-    return Outcome(
+    return RoundWeights(
         fixed_sum(distribution.counts, distribution.units * (1 - losses)),
         fixed_sum(distribution.counts, distribution.units * losses),
         not losses[takes_part].any(),

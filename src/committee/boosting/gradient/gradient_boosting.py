@@ -25,7 +25,6 @@ from committee.learners.voter import Regresses
 from committee.parameters import Constraint, declared, either, integer, number, one_of, optional, parameter
 from committee.running import Work, n_threads
 from committee.running.deadline import half_of_the_time
-from committee.saving import saved
 from committee.votes.folds import N_FOLDS, spare_folds
 
 # The rate that learning_rate="auto" starts from.
@@ -239,7 +238,6 @@ class GradientBoosting(Rounds):
         return parameters
 
 
-@saved
 @declared
 class GradientBoostingClassifier(StagedClasses, GradientBoosting):
     """Gradient boosting for classification.
@@ -294,7 +292,6 @@ class GradientBoostingClassifier(StagedClasses, GradientBoosting):
             )
 
 
-@saved
 @declared
 class GradientBoostingRegressor(Regresses, GradientBoosting):
     """Gradient boosting for regression.

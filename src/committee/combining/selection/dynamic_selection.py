@@ -26,7 +26,7 @@ from committee.combining.selection.competence import (
 from committee.combining.selection.competence_data import NOTHING, Known, Query, profile_size, profiles_of
 from committee.combining.selection.feature_space import Nearest, Space, as_matrix
 from committee.parameters import boolean, declared, integer, one_of, optional, parameter
-from committee.saving import DamagedFile, saved
+from committee.saving import DamagedFile
 from committee.saving.format import attributes
 from committee.table.input_types import ArrayLike, TableLike
 from committee.votes.honest_votes import HonestVotes
@@ -58,7 +58,6 @@ BLOCK_SIZE = 1 << 20
 PROFILES_SIZE = 1 << 22
 
 
-@saved
 @declared
 class DynamicRule(Rule):
     """Select the members that are competent on the nearest honest rows, separately for each row.

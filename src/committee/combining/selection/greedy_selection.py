@@ -32,7 +32,6 @@ from committee.metrics.row_losses import (
 )
 from committee.metrics.scoring import DecisionScore, learnt_by, metric_of
 from committee.parameters import RANDOM_STATE, Constraint, Declaration, declared, integer, optional, parameter
-from committee.saving import saved
 from committee.saving.format import attributes
 from committee.saving.format.file_errors import require
 from committee.table.input_types import RandomState
@@ -88,7 +87,6 @@ class SelectionRule(Rule):
         return weighted_sum(votes[is_selected], self.weights_[is_selected])
 
 
-@saved
 @declared
 class GreedyRule(SelectionRule):
     r"""Repeatedly add the member that reduces the loss of the mean vote most.
@@ -166,7 +164,6 @@ class GreedyRule(SelectionRule):
         return [np.sort(rng.permutation(n_members)[:size]) for _ in range(self.n_bags)]
 
 
-@saved
 @declared
 class BestMemberRule(SelectionRule):
     """Use only the member with the lowest loss, or the first of several.
