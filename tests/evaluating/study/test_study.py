@@ -1,4 +1,4 @@
-"""Test that studies resume, merge and compare, and that results do not depend on the runner."""
+"""Test that studies resume and compare, and that results do not depend on the runner."""
 
 import sqlite3
 
@@ -184,7 +184,6 @@ def test_add_rule_is_reproducible_and_does_not_change_the_rule():
     studies = [small_study().run().add_rule(rule, ["stump", "tree"], name="stacked") for _ in range(2)]
     assert not hasattr(rule, "n_members_")
     assert content(studies[0]) == content(studies[1])
-    assert studies[0].merge(studies[1]) == 0
 
 
 def test_a_metric_can_be_added_without_training():
@@ -237,48 +236,6 @@ def test_a_failing_metric_does_not_lose_cells():
     with pytest.raises(ValueError, match=r"The metric failing fails\. ZeroDivisionError: I cannot\."):
         study.results()
     assert study.compare("accuracy").scores.shape == (2, 3)
-
-
-def test_two_stores_are_merged(tmp_path):
-    tables = small_tables()
-    small_study(tmp_path / "a", tables={"two": tables["two"]}).run()
-    small_study(tmp_path / "b", tables={"three": tables["three"]}).run()
-    small_study(tmp_path / "c").run()
-    merged = Study.open(tmp_path / "a")
-    assert merged.merge(tmp_path / "b") == 6 and merged.merge(tmp_path / "b") == 0
-    with Study.open(tmp_path / "c") as whole:
-        assert content(merged) == content(whole)
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"test_size": 0.3}, "test_size is 0.3 there, and 0.5 here"),
-        ({"cv": 3}, "cv is 3 there, and 2 here"),
-        ({"learners": {"tree": Slow()}}, "learner 'tree' is study_cases.Slow"),
-        ({"tables": {"two": small_tables()["three"]}}, "table 'two' is different there"),
-    ],
-)
-def test_stores_that_contradict_each_other_are_not_merged(given, message):
-    first, second = small_study().run(), small_study(**given).run()
-    before = content(first)
-    with pytest.raises(ValueError, match=message):
-        first.merge(second)
-    assert content(first) == before
-
-
-def test_stores_with_other_votes_are_not_merged():
-    first, second = small_study().run(), small_study().run()
-    second.store.query("UPDATE votes SET numbers = zeroblob(length(numbers)) WHERE learner = 'tree'")
-    with pytest.raises(ValueError, match=r"tree on .* has other votes there"):
-        first.merge(second)
-
-
-def test_a_merge_replaces_a_failed_cell_by_a_finished_one():
-    first, second = small_study().run(), small_study().run()
-    first.store.query("UPDATE cells SET error = 'E: e', trace = '' WHERE learner = 'tree'")
-    first.merge(second)
-    assert content(first) == content(second)
 
 
 def test_a_later_failure_in_another_process_does_not_replace_a_finished_cell(tmp_path):

@@ -64,8 +64,6 @@ class Bank:
         The split, as for the `cv` of committees.
     X_test : table of shape (n_test_rows, n_columns), default=None
         Rows to decide on. The vote of a member on them is the mean of the votes of its models.
-    y_test : array-like of shape (n_test_rows,), default=None
-        The answers of the test rows, if known. They are only used to find members that know held-out rows.
     calibrate : {"isotonic", "sigmoid", "temperature"} or None, default=None
         How to turn the scores of members with a `decision_function` and without `predict_proba` into votes.
         A curve is fitted on the honest scores. The honest scores of a fold are calibrated by a curve of the
@@ -102,7 +100,6 @@ class Bank:
         groups: ArrayLike | None = None,
         cv: object = 5,
         X_test: TableLike | None = None,
-        y_test: ArrayLike | None = None,
         calibrate: str | None = None,
         folder: str | os.PathLike[str] | None = None,
     ) -> None:
@@ -112,7 +109,7 @@ class Bank:
         if not training.is_open:
             raise ValueError("y has one class, so there is nothing to vote on.")
         folds = training.folds(cv)
-        box = BallotBox(Poll.of(training, folds, X_test, y_test), folder, calibrate)
+        box = BallotBox(Poll.of(training, folds, X_test), folder, calibrate)
         test_rows = None if X_test is None else in_order(open_source(X_test), training.schema).native
         self._take(box, training, folds, test_rows, can_vote_out_of_bag(cv, training.groups))
 

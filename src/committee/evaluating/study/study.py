@@ -25,7 +25,7 @@ from committee.evaluating.study.results import (
     names_of,
     scores_of,
 )
-from committee.evaluating.study.store import FILE, Store, TableRecord, merge
+from committee.evaluating.study.store import FILE, Store, TableRecord
 from committee.evaluating.study.sweep import AddedRule, Pace, StudyTable, Sweep, tables_of
 from committee.extensions import extension, study_report
 from committee.parameters import is_float, is_integer
@@ -325,24 +325,6 @@ class Study:
             is_test = self._split(table, cell.resample)
             self._keep(table, cell, added.decide(self.store, finished, cell, table, is_test))
         return self
-
-    def merge(self, other: Study | str | os.PathLike[str]) -> int:
-        """Add the results of another study.
-
-        Parameters
-        ----------
-        other : Study, or the folder of one
-            It must have the same `test_size` and `cv`. Learners and tables of the same name must be equal.
-
-        Returns
-        -------
-        int
-            The number of finished cells that were added.
-        """
-        if isinstance(other, Study):
-            return merge(self.store, other.store)
-        with Study.open(other) as opened:
-            return merge(self.store, opened.store)
 
     def _read_tables(self) -> list[TableRecord]:
         """Return the records of the tables for the store."""
