@@ -251,7 +251,7 @@ class TakesNoWeights(ClassifierMixin, BaseEstimator):
         (StackingRule(LogisticRegression), {}, "final_estimator must be a classifier or one of logistic"),
         (StackingRule("nnls", votes="log_odds"), {}, "'nnls' weighs votes and cannot use votes='log_odds'"),
         (StackingRule("mlr", passthrough=True), {"X": np.zeros((40, 1))}, "cannot use passthrough=True"),
-        (StackingRule(passthrough=True), {}, "StackingRule looks at the rows. Pass X"),
+        (StackingRule(passthrough=True), {}, "StackingRule uses the columns of X. Pass X"),
         (
             StackingRule(passthrough=True),
             {"X": np.full((40, 1), np.nan)},

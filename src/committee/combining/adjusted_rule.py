@@ -336,7 +336,7 @@ class ByCounts:
 
 
 def coarse_first(n: int) -> list[int]:
-    """Order places so that any number of the first ones are far apart.
+    """Return the places 0 to n - 1 from coarse to fine: the middle, then the quarters, and so on.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """Rules that compare the profile of a row, the votes of all members, with the mean profile of each class.
 
-A template is the mean profile of the honest rows of a class, of shape (n_members, n_classes).
+A template is the mean profile of the rows of a class, of shape (n_members, n_classes).
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class TemplateRule(Rule):
 class DecisionTemplateRule(TemplateRule):
     """Decide for the class whose template is most similar to the votes.
 
-    A template contains the mean votes of all members on the honest rows of a class. The support of a class is
+    A template contains the mean honest votes of all members on the rows of a class. The support of a class is
     one minus the mean squared difference of its template and the votes. It ranks the classes, but it does not
     estimate probabilities well.
 

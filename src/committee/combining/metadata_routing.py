@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from sklearn import get_config
+from sklearn.base import clone
 from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import MetadataRequest, get_routing_for_object
@@ -84,6 +85,13 @@ def reaches(estimator: Any, what: str) -> bool:
         return False
     others = inside(estimator)
     return all(reaches(each, what) for each in (others[-1:] if isinstance(estimator, Pipeline) else others))
+
+
+def accepts_weights(estimator: Any) -> bool:
+    """Return whether weights of rows reach every part of an estimator once they are requested."""
+    requesting = clone(estimator)
+    request(requesting, "sample_weight")
+    return reaches(requesting, "sample_weight")
 
 
 def all_take_weights(member: Any) -> bool:

@@ -217,7 +217,7 @@ class Rule(Saveable, Parametrised):
         if not self._looks_at_X():
             return
         if X is None:
-            raise ValueError(f"{type(self).__name__} looks at the rows. Pass X, the rows of the votes.")
+            raise ValueError(f"{type(self).__name__} uses the columns of X. Pass X, the rows of the votes.")
         if n_rows_of(X) != n_rows:
             raise ValueError(f"X must have the {n_rows} rows of the votes. Got {n_rows_of(X)}.")
 

@@ -108,7 +108,7 @@ def standings(
     rules : list of rules, or None
         The rules to score. None is all rules that can decide.
     X : table, default=None
-        The training table, for rules that look at the rows.
+        The training table, for rules that use the columns of X.
     n_votes : int, default=None
         The approximate number of votes for the scores, to save time. None is all.
 
@@ -122,7 +122,7 @@ def standings(
     for rule in rules or ():
         if X is None and as_rule(rule)._looks_at_X():
             raise BadTable(
-                f"The rule {name_of(rule)!r} looks at the rows, which a model file does not contain. "
+                f"The rule {name_of(rule)!r} uses the columns of X, which a model file does not contain. "
                 "Omit it, or pass it to a fit, which scores it."
             )
     scored = model if n_votes is None else with_fewer_votes(model, n_votes)

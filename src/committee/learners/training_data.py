@@ -72,8 +72,8 @@ class Training:
     def data(self) -> Data | None:
         """The description of the training table for a saved model.
 
-        None for a `BinnedTable`, which has no values, and for a part of a table: the caller describes the
-        whole table.
+        It is None for a `BinnedTable`, which contains no values, and for a part of a table, because the
+        caller describes the whole table.
         """
         if isinstance(self.table, BinnedTable) or isinstance(self.table.columns, PartColumns):
             return None

@@ -49,8 +49,8 @@ class FittedModels:
         """Return the rule. Raise if it uses the rows."""
         if kept.encoder is not None:
             raise ValueError(
-                f"{type(kept.rule).__name__} looks at the rows, so there is no predictor. Use the ensemble "
-                "itself."
+                f"{type(kept.rule).__name__} uses the columns of X, so there is no predictor. Use the "
+                "ensemble itself."
             )
         return kept.rule
 

@@ -234,7 +234,9 @@ def fitted_rule(
     rule, encoder = taken.optional("rule", Rule), taken.optional("encoder", TableEncoder)
     check_rule(rule, n_members, task)
     if rule is not None:
-        require((encoder is not None) == rule._looks_at_X(), "The rule looks at rows without an encoder")
+        require(
+            (encoder is not None) == rule._looks_at_X(), "The rule uses the columns of X without an encoder"
+        )
     is_same = encoder is None or encoder.n_features_in_ == n_columns
     require(is_same, "The rows are encoded with other columns")
     return rule, encoder

@@ -206,7 +206,7 @@ class RotationForest(CallbackSupportMixin, Ensemble):
         start: float,
         hook: Callable[[int], bool] | None,
     ) -> _engine.GrownRotations:
-        """Grow the trees in the engine, in the time that remains since the start."""
+        """Grow the trees in the engine, within the time that is left."""
         parameters = _engine.RotationForestParameters()
         rotation = parameters.rotation
         rotation.min_group, rotation.max_group = int(self.min_group), int(self.max_group)

@@ -14,6 +14,7 @@ from types import FunctionType
 from typing import Any
 
 import committee
+from committee.parameters import REMOVED
 from committee.saving.format.codec import FOREIGN, READERS, WRITERS_BY_LIBRARY, Decoder, Encoder, Json
 from committee.saving.format.fields import Fields
 from committee.saving.format.file_errors import DamagedFile, require
@@ -57,20 +58,6 @@ class Described:
     fitted: dict[str, object] | None
 
 
-# Parameters of older files that were removed, with the value that they always have now.
-REMOVED: dict[str, object] = {
-    "bag_size": 0.5,
-    "effective_rows": None,
-    "fallback": "majority",
-    "group_size": 50,
-    "label_smoothing": 0.02,
-    "max_cat_to_onehot": 4,
-    "min_variance": 1e-4,
-    "similarity": "euclidean",
-    "smoothing": None,
-    "tweedie_power": 1.5,
-    "weight_decay": 0.0,
-}
 # The removed parameters that predictions depend on. The others change only a fit.
 REMOVED_FROM_PREDICTIONS = ("fallback", "similarity")
 

@@ -299,7 +299,7 @@ def test_a_bank_opens_without_its_table(tmp_path):
     bank = Bank.open(tmp_path)
     np.testing.assert_array_equal(bank.combine("cawpe"), filled().combine("cawpe"))
     assert "dynamic" not in {each.name for each in bank.leaderboard()}
-    with pytest.raises(ValueError, match=r"DynamicRule looks at the rows, which the folder does not co"):
+    with pytest.raises(ValueError, match=r"DynamicRule uses the columns of X, which the folder does not co"):
         bank.combine("dynamic")
     with pytest.raises(ValueError, match="opened without its table"):
         bank.collect([("bayes", GaussianNB())])

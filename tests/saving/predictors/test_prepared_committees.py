@@ -113,9 +113,11 @@ def test_every_rule_that_does_not_need_the_rows_has_a_predictor(name, path):
     voting = own_committee(make(VotingClassifier), rule=name).fit(MATRIX, three)
     if name in ("dynamic", "region"):
         voting.save(path)
-        with pytest.raises(ValueError, match=r"Rule of .* looks at the rows, which needs scikit-learn\. Use"):
+        with pytest.raises(
+            ValueError, match=r"Rule of .* uses the columns of X, which needs scikit-learn\. Use"
+        ):
             committee.predictor(path)
-        with pytest.raises(ValueError, match=r"looks at the rows, so there is no predictor\. Use the"):
+        with pytest.raises(ValueError, match=r"uses the columns of X, so there is no predictor\. Use the"):
             voting.predictor()
     else:
         check_same(voting, path, MATRIX)
@@ -228,7 +230,7 @@ def test_an_older_file_must_be_saved_again(path):
         ),
         (
             StackingClassifier([("tree", C45Classifier())], passthrough=True, cv=2),
-            "^The StackingRule of .* looks at the rows",
+            "^The StackingRule of .* uses the columns of X",
         ),
     ],
     ids=["member", "boosted", "learner", "passthrough"],

@@ -134,7 +134,7 @@ class Bank:
         Returns
         -------
         Bank
-            It cannot use rules that look at the rows.
+            It cannot use rules that use the columns of X.
         """
         path = Path(folder, POLL_FILE)
         if not path.is_file():
@@ -483,14 +483,14 @@ class Bank:
         return leaderboard_of(honest, chosen, rules, scoring, SEED)
 
     def _fit_rule(self, rule: object, names: Iterable[str] | None) -> tuple[Rule, TableEncoder | None]:
-        """Fit a rule on all honest votes. Return it, with an encoder if it looks at the rows."""
+        """Fit a rule on all honest votes. Return it, with an encoder if it uses the columns of X."""
         honest, encoder = self.honest(names), None
         made = seeded(as_rule(rule), generator_of(SEED))
         if made._looks_at_X():
             if self._training is None:
                 raise ValueError(
-                    f"{type(made).__name__} looks at the rows, which the folder does not contain. Make the "
-                    "bank with its table: Bank(X, y, folder=...)."
+                    f"{type(made).__name__} uses the columns of X, which the folder does not contain. Make "
+                    "the bank with its table: Bank(X, y, folder=...)."
                 )
             encoder, honest = look_at_rows(honest, self._training.X)
         return honest.fit_rule(made), encoder

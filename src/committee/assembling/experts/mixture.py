@@ -10,7 +10,7 @@ import sys
 from typing import Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from committee import running
@@ -18,7 +18,7 @@ from committee.assembling.committee import FITS_AT_ONCE, RUNNER, VERBOSE
 from committee.assembling.experts.expectation_maximisation import EMSettings, Mixture, Rows, climb
 from committee.assembling.experts.gate import Branches, expert_shares
 from committee.assembling.experts.softmax import SoftmaxModel, fields_of, model_from
-from committee.combining.metadata_routing import reaches, request
+from committee.combining.metadata_routing import accepts_weights
 from committee.learners.training_data import Training, read_training
 from committee.learners.tree_parameters import CATEGORICAL_FEATURES, draw_seed
 from committee.learners.voter import Classifies, Regresses, Tabular
@@ -139,7 +139,7 @@ class Experts(Tabular):
         Parameters
         ----------
         X : table of shape (n_rows, n_columns)
-            Gates and experts see it as a matrix from `committee.assembling.TableEncoder`.
+            Gates and experts see it as a matrix from `committee.members.TableEncoder`.
         y : array-like of shape (n_rows,)
         sample_weight : array-like of shape (n_rows,), default=None
             Weight 2 is equivalent to the row twice. Rows of weight 0 are ignored.
@@ -277,7 +277,7 @@ class Experts(Tabular):
 
     def predictor(self) -> Predictor:
         """Raise an error, because gates need the rows."""
-        raise ValueError("The gate looks at the rows, so there is no predictor. Use the mixture.")
+        raise ValueError("The gate uses the columns of X, so there is no predictor. Use the mixture.")
 
     def _has_learnt(self) -> bool:
         return "_encoder" in self.__dict__
@@ -439,9 +439,7 @@ def check_member(name: str, member: BaseEstimator, are_classes: bool) -> None:
     if is_classifier(member) != are_classes:
         wanted = "classifier" if are_classes else "regressor"
         raise ValueError(f"{name} {kind} is not a {wanted}. Use one, such as {example}.")
-    requesting = clone(member)
-    request(requesting, "sample_weight")
-    if not reaches(requesting, "sample_weight"):
+    if not accepts_weights(member):
         raise ValueError(
             f"{name} {kind} does not support sample_weight in fit, but EM weights rows. Use one that does, "
             f"such as {example}."

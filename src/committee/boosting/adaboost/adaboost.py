@@ -481,7 +481,7 @@ class AdaBoost(CallbackSupportMixin, Staged):
             return
         n_columns, names = state.table
         for member in members:
-            fields.require(votes_like(member, n_columns, self._task), "a member votes on another table")
+            fields.require(votes_like(member, n_columns, self._task), "a member was fitted on another table")
         self.n_features_in_ = n_columns
         if names is not None:
             self.feature_names_in_ = names

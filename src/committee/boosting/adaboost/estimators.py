@@ -9,12 +9,13 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from committee.boosting.adaboost.adaboost import AdaBoost
-from committee.boosting.adaboost.weights import Scheme, error_bounds, margins_of
+from committee.boosting.adaboost.weights import Scheme, error_bounds
 from committee.boosting.gradient.additive_trees import StagedClasses
 from committee.learners.voter import Regresses
 from committee.parameters import Declaration, declared, number, one_of, parameter
 from committee.saving.predictors.deciders import MedianDecider, shares_of, softmax
-from committee.task import Classification, check_lengths, weighted_median
+from committee.task import check_lengths, weighted_median
+from committee.votes.vote_arrays import margins_of
 
 LEARNING_RATE: Declaration = (
     number(0, closed="neither"),
@@ -58,12 +59,9 @@ class AdaBoostOfClasses(StagedClasses, AdaBoost):
             Between -1 and 1; positive if the decision is right.
         """
         shares = shares_of(self._scores(X))
-        task, codes = Classification.of(y)
+        codes = self._task.encode(y)
         check_lengths(len(shares), codes)
-        unseen = [label for label in task.classes.tolist() if label not in set(self.classes_.tolist())]
-        if unseen:
-            raise ValueError(f"y has the classes {unseen}, which the fit did not see. Drop those rows.")
-        return margins_of(shares, np.searchsorted(self.classes_, task.classes)[codes])
+        return margins_of(shares, codes)
 
     def _decide(self, X: Any) -> np.ndarray:
         return super()._decide(X) if "_forest" in self.__dict__ else self._probabilities(self._scores(X))

@@ -178,7 +178,9 @@ class Scheme:
         """Compute the losses of a member, in the shape of the distribution's units."""
         if self.name == "r2":
             return number_losses(votes[:, 0], y, self.loss, distribution.counts > 0)
-        return label_losses(votes, y) if self.is_crisp else mislabel_losses(votes, y)
+        if self.is_crisp:
+            return (votes.argmax(axis=1) != y).astype(np.float64)
+        return mislabel_losses(votes, y)
 
     def is_no_better_than_chance(self, outcome: RoundWeights) -> bool:
         """Return whether a member is no better than chance, which ends the run."""
@@ -223,11 +225,6 @@ def reweigh(distribution: Distribution, losses: np.ndarray, vote: float) -> Dist
     )
 
 
-def label_losses(votes: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Return 1 for misclassified rows and 0 for others. Among equal votes, the first class is predicted."""
-    return (votes.argmax(axis=1) != y).astype(np.float64)
-
-
 def mislabel_losses(votes: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Compute (1 - h(x, label) + h(x, wrong label)) / 2 for each wrong label (Freund and Schapire 1997)."""
     own = np.take_along_axis(votes, y[:, np.newaxis].astype(np.intp), axis=1)
@@ -254,32 +251,6 @@ def fixed_sum(counts: np.ndarray, units: np.ndarray) -> int:
     if fixed.ndim == 2:
         fixed = fixed.sum(axis=1)
     return int((fixed * counts.astype(np.int64)).sum())
-
-
-def margins_of(shares: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Compute margins: votes for the true class minus the most for another one (Schapire et al. 1998).
-
-    Parameters
-    ----------
-    shares : ndarray of shape (n_rows, n_classes)
-        Shares of the votes.
-    y : ndarray of int of shape (n_rows,)
-        The codes of the true classes.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-        Between -1 and 1; positive if the decision is right.
-
-    Examples
-    --------
-    >>> margins_of(np.array([[0.7, 0.2, 0.1], [0.7, 0.2, 0.1]]), np.array([0, 1])).round(1)
-    array([ 0.5, -0.5])
-    """
-    rows = np.arange(len(y))
-    others = shares.copy()
-    others[rows, y] = -np.inf
-    return shares[rows, y] - others.max(axis=1)
 
 
 def error_bounds(errors: np.ndarray, votes: np.ndarray, n_mislabels: int = 1) -> np.ndarray:

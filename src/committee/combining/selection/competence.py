@@ -34,7 +34,7 @@ NEARLY_ZERO = 1e-10
 ROWS_OF_A_THREAD = 1024
 # The number of rows with similar votes in META-DES.
 N_ALIKE = 5
-# The limit of log-odds, at which the probability is 0 or 1.
+# The logarithms of prior probabilities are clipped at minus this number, so that they are finite.
 SURE = 1e4
 
 Competence = Callable[[Known, Query], np.ndarray]

@@ -60,7 +60,7 @@ PROFILES_SIZE = 1 << 22
 
 @declared
 class DynamicRule(Rule):
-    """Select the members that are competent on the nearest honest rows, separately for each row.
+    """Select the members that are competent on the nearest rows with honest votes, separately for each row.
 
     ============== ============================================= =======================================
     method         competence of a member                        deciding members (paper)

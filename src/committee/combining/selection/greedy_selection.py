@@ -41,6 +41,7 @@ from committee.votes.vote_arrays import (
     NEARLY_ONE,
     blocks_of,
     highest_of,
+    margins_of,
     rounding_of,
     weighted_sum,
 )
@@ -354,12 +355,12 @@ class ErrorEnsemble:
         self.highest = np.empty(len(y))
         for rows, block in blocks_of(votes):
             self.gain[rows] = votes_for(block, y[rows]).max(axis=0)
-            self.harm[rows] = -np.min([lead_of(vote, y[rows]) for vote in block], axis=0)
+            self.harm[rows] = -np.min([margins_of(vote, y[rows]) for vote in block], axis=0)
             self.highest[rows] = block.max(axis=(0, 2))
 
     def losses(self) -> np.ndarray:
         """Return the loss with each member added."""
-        lead = lead_of(self.total, self.y)
+        lead = margins_of(self.total, self.y)
         # Smaller differences to the highest class are ties.
         slack = 2 * self.rounding * (self.total.max(axis=1) + self.highest)
         is_wrong = lead < -self.gain - slack
@@ -421,11 +422,3 @@ class AnyMetricEnsemble:
         rows = None if self.honest.has_voted is None else n_added[:, 0] > 0
         decision = decided(total / np.maximum(n_added, 1), self.rounding)
         return loss_on(rows, self.loss, decision, self.honest)
-
-
-def lead_of(votes: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Return the difference of the vote for the true class of each row and the highest other vote."""
-    rows = np.arange(len(y))
-    others = votes.copy()
-    others[rows, y] = -np.inf
-    return votes[rows, y] - others.max(axis=1)

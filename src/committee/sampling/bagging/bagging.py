@@ -266,7 +266,7 @@ class Bagging(CallbackSupportMixin, Ensemble):
             A name of `committee.rules`, a function of votes, or a rule. A rule that learns needs a fit with
             `keep_votes=True`.
         X : table, default=None
-            The table of the fit, for a rule that looks at the rows.
+            The table of the fit, for a rule that uses the columns of X.
 
         Returns
         -------
@@ -563,7 +563,7 @@ class Bagging(CallbackSupportMixin, Ensemble):
         if not self._is_engine():
             for i, member in enumerate(self._members):
                 n_seen = n_columns if columns is None else len(columns[i])
-                fields.require(votes_like(member, n_seen, self._task), "a member votes on another table")
+                fields.require(votes_like(member, n_seen, self._task), "a member was fitted on another table")
         self._seed = fields.integer("seed", 0, 2**64 - 1)
         self._bags = Bags.take(fields.fields("bags"))
         self.estimator_ = fields.take("estimator", object)

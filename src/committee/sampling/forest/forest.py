@@ -106,8 +106,8 @@ class Forest(CallbackSupportMixin, Ensemble):
                 integer(1), Constraint("a float > 0", lambda value: is_float(value) and 0 < value < np.inf)
             )
         ),
-        "The number of rows to draw for each tree. A float is a share of the number that None draws, and may "
-        "exceed 1.",
+        "The number of rows to draw for each tree. None is the number that `bootstrap` describes. A float is "
+        "a multiple of it, which may exceed 1.",
     )
     oob_importances: bool = parameter(
         False,

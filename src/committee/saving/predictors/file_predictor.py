@@ -100,7 +100,8 @@ class DescribedModels:
         if kept.encoder is not None:
             name = getattr(kept.rule, "name", "rule").removeprefix(PREFIX)
             raise ValueError(
-                f"The {name} of {self.path} looks at the rows, which needs scikit-learn. Use committee.load."
+                f"The {name} of {self.path} uses the columns of X, which needs scikit-learn. Use "
+                "committee.load."
             )
         rule = None if kept.rule is None else self._rule(kept.rule)
         require(rule is None or not rule._looks_at_X(), "The rule needs the rows, but there is no encoder")
