@@ -122,13 +122,13 @@ def refusing_unknown_names(function: Function) -> Function:
 
     Examples
     --------
-    >>> from committee import CommitteeClassifier, NetworkClassifier
+    >>> from committee import CommitteeClassifier, GradientBoostingRegressor
     >>> CommitteeClassifier(members=["forest"])
     Traceback (most recent call last):
     TypeError: CommitteeClassifier has no parameter 'members'. It is now called 'estimators'.
-    >>> NetworkClassifier(weight_decay=0.1)
+    >>> GradientBoostingRegressor(tweedie_power=1.2)
     Traceback (most recent call last):
-    TypeError: NetworkClassifier has no parameter 'weight_decay'. It was removed, and is always 0.0.
+    TypeError: GradientBoostingRegressor has no parameter 'tweedie_power'. It was removed, and is always 1.5.
     """
     known = [name for name in inspect.signature(function).parameters if name != "self"]
 

@@ -38,7 +38,7 @@ class LimitedTree(SingleTree):
     min_samples_split: int | float = parameter(2, *tree_parameters.MIN_SAMPLES_SPLIT)
     min_samples_leaf: int | float = parameter(1, *tree_parameters.MIN_SAMPLES_LEAF)
     min_weight_fraction_leaf: float = parameter(0.0, *tree_parameters.MIN_WEIGHT_FRACTION_LEAF)
-    random_state: Any = parameter(None, *tree_parameters.TREE_SEED)
+    random_state: Any = parameter(None, *tree_parameters.SEED)
     categorical_features: Any = parameter("from_dtype", *tree_parameters.CATEGORICAL_FEATURES)
 
     def _grow_parameters(self, training: Training) -> _engine.GrowParameters:

@@ -13,10 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from committee.learners.network_training import N_ROUNDS, NetworkRows, NetworkSettings, learn
 from committee.learners.training_data import seen_table, training_of
-from committee.learners.tree_parameters import CATEGORICAL_FEATURES, CLASS_WEIGHT, N_JOBS, VERBOSE
+from committee.learners.tree_parameters import CATEGORICAL_FEATURES, CLASS_WEIGHT, N_JOBS, SEED, VERBOSE
 from committee.learners.voter import Classifies, Regresses, Tabular
 from committee.parameters import (
-    RANDOM_STATE,
     Constraint,
     check_parameters,
     declared,
@@ -101,12 +100,7 @@ class Network(Tabular):
     )
     categorical_features: Any = parameter("from_dtype", *CATEGORICAL_FEATURES)
     n_jobs: int | None = parameter(None, *N_JOBS)
-    random_state: Any = parameter(
-        None,
-        RANDOM_STATE,
-        "The seed. The same seed gives the same networks on any number of threads. None draws a new seed on "
-        "every fit.",
-    )
+    random_state: Any = parameter(None, *SEED)
     verbose: int = parameter(0, *VERBOSE)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

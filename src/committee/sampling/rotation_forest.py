@@ -23,7 +23,7 @@ from committee.learners.tree_parameters import (
     CATEGORICAL_FEATURES,
     CLASS_WEIGHT,
     N_JOBS,
-    TREE_SEED,
+    SEED,
     VERBOSE,
     draw_seed,
 )
@@ -108,7 +108,7 @@ class RotationForest(CallbackSupportMixin, Ensemble):
         "votes and the fit of a rule on them.",
     )
     categorical_features: Any = parameter("from_dtype", *CATEGORICAL_FEATURES)
-    random_state: Any = parameter(None, *TREE_SEED)
+    random_state: Any = parameter(None, *SEED)
     n_jobs: int | None = parameter(None, *N_JOBS)
     verbose: int = parameter(0, *VERBOSE)
 

@@ -22,7 +22,7 @@ from committee.combining.metadata_routing import accepts_weights
 from committee.learners.training_data import Training, read_training
 from committee.learners.tree_parameters import CATEGORICAL_FEATURES, draw_seed
 from committee.learners.voter import Classifies, Regresses, Tabular
-from committee.members.member_kinds import is_member
+from committee.members.member_kinds import MEMBER, is_member
 from committee.members.member_tasks import naming, numbered
 from committee.members.member_votes import votes_of
 from committee.members.table_encoder import TableEncoder, new_encoder
@@ -71,9 +71,7 @@ class Experts(Tabular):
 
     estimator: BaseEstimator | None = parameter(
         None,
-        Constraint(
-            "an estimator with fit and predict, or None", lambda value: value is None or is_member(value)
-        ),
+        MEMBER,
         "The estimator that is cloned for each expert. Its `fit` must accept `sample_weight`, and a "
         "classifier must have `predict_proba`. None is a softmax regression for classes and a linear "
         "regression for numbers.",

@@ -95,7 +95,7 @@ def local_mean(
     own: np.ndarray | None = None,
     without: float = 0.0,
 ) -> np.ndarray:
-    """Return the weighted means of facts about members over the neighbours that they have voted on.
+    """Return the weighted mean of a fact about each member over the neighbours that the member has voted on.
 
     Parameters
     ----------
