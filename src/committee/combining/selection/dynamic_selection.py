@@ -388,7 +388,7 @@ class DynamicRule(Rule):
         return max(1, BLOCK_SIZE // max(n_facts, n_members * self._known.n_outputs))
 
     def _everywhere(self) -> bool:
-        """Return whether all known rows are neighbours, so that no gathering is needed."""
+        """Return whether all known rows are neighbours of every row, so that none has to be selected."""
         return METHODS[self.method].source is not None and self.n_neighbours_ == len(self._known.y)
 
     def _looks_at_X(self) -> bool:
