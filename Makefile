@@ -1,5 +1,5 @@
-# All that is done to this project, one word each; `make` alone lists the words.
-# A fresh machine needs Python >= 3.11 with pip, GCC 12 or Clang 16 and make. The rest comes into .venv.
+# The tasks of this project. `make` lists the targets.
+# You need Python >= 3.11 with pip, GCC 12 or Clang 16, and make. Everything else is installed into .venv.
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -19,7 +19,7 @@ WORKFLOW := PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/cmake --workflow --preset
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: .venv/committee  ## Fit the automatic committee to a bundled table, judge it on held-out rows, save it (a minute)
+demo: .venv/committee  ## Fit the automatic committee to a bundled table, score it on held-out rows, save it (a minute)
 	$(BIN)/committee demo --out build/demo.committee
 
 test: .venv/committee  ## Run the engine's tests (ctest), then the package's tests and doctests (pytest)
@@ -30,10 +30,10 @@ members: $(BENCH)/committee  ## Test boosters of LightGBM, XGBoost and CatBoost 
 	$(BENCH)/bin/python -m pytest tests/saving/test_foreign_boosters.py tests/assembling/test_committee_members.py \
 		tests/automatic/test_libraries.py
 
-fuzz: .venv/committee  ## Open 2,000 damaged and hostile files: none may crash, hang, or make a model answer nonsense
+fuzz: .venv/committee  ## Open 2,000 damaged and hostile files: none may crash, hang, or give a model with wrong predictions
 	$(BIN)/python tests/support/hostile_files.py --files 2000
 
-soak: .venv/committee  ## Kill a study 20 times at random moments: what is finished must be kept, and nothing done twice
+soak: .venv/committee  ## Kill a study 20 times at random moments: finished cells must be kept and must not run again
 	PYTHONPATH=tests/support $(BIN)/python tests/evaluating/study/test_killed_studies.py --kills 200
 
 lint: .venv/committee  ## Check style, types, formatting, imports, words and workflows; changes nothing
@@ -54,7 +54,7 @@ sanitize: .venv/tools  ## Run the engine's tests under the address, undefined-be
 	$(WORKFLOW) asan
 	$(WORKFLOW) tsan
 
-bench: $(BENCH)/committee $(DESLIB)/deslib  ## Measure against the peers, in an environment of their own; writes docs/benchmarks.md
+bench: $(BENCH)/committee $(DESLIB)/deslib  ## Measure against other libraries in a separate environment; writes docs/benchmarks.md
 	$(BENCH)/bin/python benchmarks/forest.py
 	$(BENCH)/bin/python benchmarks/growth.py
 	$(BENCH)/bin/python benchmarks/boosting.py
@@ -69,11 +69,11 @@ bench: $(BENCH)/committee $(DESLIB)/deslib  ## Measure against the peers, in an 
 docs: .venv/docs  ## Build the pages and the API reference into build/site; a broken link is an error
 	$(BIN)/sphinx-build --quiet --fail-on-warning docs build/site
 
-clean:  ## Remove all that the other targets made, the virtual environments too
+clean:  ## Remove everything that the other targets made, including the virtual environments
 	rm -rf build dist .venv $(BENCH) $(DESLIB) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
-# The stamps. Python sources are used where they lie (an editable install); the extension is built again, and only
-# what changed of it, when the engine or the build itself changes.
+# Stamps of the installations. Python sources are used in place (an editable install). When the engine or the build
+# changes, the changed parts of the extension are built again.
 
 .venv/tools:
 	$(PYTHON) -m venv --without-pip .venv

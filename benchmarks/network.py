@@ -31,7 +31,7 @@ from committee import (
     NetworkClassifier,
     NetworkRegressor,
 )
-from committee.assembling import TableEncoder
+from committee.members import TableEncoder
 
 RUNS = Path(__file__).parent / "results" / "raw" / "network.jsonl"
 # The approximate number of steps of the perceptron, on tables of any size.

@@ -199,7 +199,7 @@ def collect_votes(arguments, name, about, members, n_rows):
     """Return the bank of a table with the votes of the members that suit it, and y of its test rows."""
     X, X_test, y, y_test = auto.split(*auto.table(arguments.data, name, about, n_rows), about.task, seed=0)
     folder = arguments.votes / folder_of(name, n_rows)
-    bank = Bank(X, y, task=about.task, X_test=X_test, y_test=y_test, folder=folder, calibrate="sigmoid")
+    bank = Bank(X, y, task=about.task, X_test=X_test, folder=folder, calibrate="sigmoid")
     n_outputs = len(np.unique(y)) if about.task == "classification" else 1
     are_amounts = about.task == "regression" and bool((y > 0).all())
     size = Size(

@@ -36,6 +36,24 @@ def test_the_error_of_a_removed_name_shows_its_replacement():
         _ = committee.bootstrap_interval
 
 
+@pytest.mark.parametrize(
+    "thing",
+    [
+        each
+        for each in DOCUMENTED.values()
+        if "scoring" in inspect.signature(each).parameters and each is not committee.fit
+    ],
+)
+def test_an_old_name_of_a_parameter_is_an_error_that_shows_the_new_one(thing):
+    with pytest.raises(TypeError, match=r"'metric'\. It is now called 'scoring'\.$"):
+        thing(metric="accuracy")
+
+
+def test_a_removed_parameter_is_an_error_that_shows_its_value():
+    with pytest.raises(TypeError, match=r"'label_smoothing'\. It was removed, and is always 0\.02\.$"):
+        committee.NetworkClassifier(label_smoothing=0.1)
+
+
 @pytest.mark.parametrize("module", [committee.rules, committee.diversity])
 def test_modules_of_functions_list_their_sorted_names(module):
     assert module.__all__ == sorted(set(module.__all__))

@@ -181,8 +181,8 @@ template <class Code>
 void Descent<Code>::leave_top_levels(const Tree& tree, std::span<const FiveLevels> below_exits,
                                      const CodeBlock<Code>& block, std::span<const std::uint32_t> ends,
                                      Scratch& scratch) const {
-    // Rows continue right after their five levels, while their codes are in a near cache. The last few of an exit wait
-    // for rows of the next one.
+    // Rows below the same exit of the five levels continue together, while their codes are in a near cache. If an exit
+    // has few rows, they continue together with those of the next exit.
     constexpr std::size_t rows_worth_a_walk = 256;
     // A walk prefetches the next nodes, so it is faster than vectors if the tree does not fit in the cache.
     const bool uses_vectors = tree.nodes.size() <= most_near_nodes && can_descend_vectors(tree, n_columns_);

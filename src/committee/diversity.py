@@ -4,34 +4,5 @@ Most compare the rows on which members are correct, and `kappa` compares their l
 matrices, and `average` returns the mean over all pairs. The other measures are a number for a committee.
 """
 
-from committee.evaluating.diversity_measures import (
-    average,
-    coincident_failure,
-    correlation,
-    difficulty,
-    disagreement,
-    double_fault,
-    entropy,
-    generalised_diversity,
-    interrater_agreement,
-    kappa,
-    kohavi_wolpert,
-    q_statistic,
-    summary,
-)
-
-__all__ = [
-    "average",
-    "coincident_failure",
-    "correlation",
-    "difficulty",
-    "disagreement",
-    "double_fault",
-    "entropy",
-    "generalised_diversity",
-    "interrater_agreement",
-    "kappa",
-    "kohavi_wolpert",
-    "q_statistic",
-    "summary",
-]
+from committee.evaluating.diversity_measures import *
+from committee.evaluating.diversity_measures import __all__ as __all__

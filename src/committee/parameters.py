@@ -34,7 +34,21 @@ DeclaredField = tuple[dataclasses.Field[Any], Mapping[str, Any]]
 Estimator = TypeVar("Estimator")
 Function = TypeVar("Function", bound=Callable[..., Any])
 # The names of renamed parameters, old and new.
-RENAMED = {"members": "estimators", "metric": "scoring", "run": "run_folder"}
+RENAMED = {"members": "estimators", "metric": "scoring", "metrics": "scoring", "run": "run_folder"}
+# Removed parameters, with the values that they always have now.
+REMOVED: dict[str, object] = {
+    "bag_size": 0.5,
+    "effective_rows": None,
+    "fallback": "majority",
+    "group_size": 50,
+    "label_smoothing": 0.02,
+    "max_cat_to_onehot": 4,
+    "min_variance": 1e-4,
+    "similarity": "euclidean",
+    "smoothing": None,
+    "tweedie_power": 1.5,
+    "weight_decay": 0.0,
+}
 # numpydoc's order of the sections.
 AFTER_ATTRIBUTES = ("See Also", "Notes", "References", "Examples")
 AFTER_PARAMETERS = ("Attributes", *AFTER_ATTRIBUTES)
@@ -103,27 +117,33 @@ def declared(cls: type[Estimator]) -> type[Estimator]:
     return made
 
 
-def refusing_unknown_names(constructor: Callable[..., None]) -> Callable[..., None]:
-    """Make a constructor list its parameters if a caller passes an unknown one.
+def refusing_unknown_names(function: Function) -> Function:
+    """Make a function or a constructor explain an unknown argument: its new name, its value, or all names.
 
     Examples
     --------
-    >>> from committee import CommitteeClassifier
+    >>> from committee import CommitteeClassifier, GradientBoostingRegressor
     >>> CommitteeClassifier(members=["forest"])
     Traceback (most recent call last):
     TypeError: CommitteeClassifier has no parameter 'members'. It is now called 'estimators'.
+    >>> GradientBoostingRegressor(tweedie_power=1.2)
+    Traceback (most recent call last):
+    TypeError: GradientBoostingRegressor has no parameter 'tweedie_power'. It was removed, and is always 1.5.
     """
-    _, *known = inspect.signature(constructor).parameters
+    known = [name for name in inspect.signature(function).parameters if name != "self"]
 
-    @functools.wraps(constructor)
-    def construct(self: object, *arguments: object, **parameters: object) -> None:
-        for name in [name for name in parameters if name not in known]:
+    @functools.wraps(function)
+    def call(*arguments: Any, **named: Any) -> Any:
+        for name in [name for name in named if name not in known]:
             new = RENAMED.get(name)
             way_out = f"It is now called {new!r}." if new in known else f"It has {', '.join(known)}."
-            raise TypeError(f"{type(self).__name__} has no parameter {name!r}. {way_out}")
-        constructor(self, *arguments, **parameters)
+            if name in REMOVED:
+                way_out = f"It was removed, and is always {REMOVED[name]!r}."
+            title = type(arguments[0]).__name__ if function.__name__ == "__init__" else function.__name__
+            raise TypeError(f"{title} has no parameter {name!r}. {way_out}")
+        return function(*arguments, **named)
 
-    return construct
+    return call  # type: ignore[return-value]
 
 
 def check_defaults(cls: type[Any]) -> None:

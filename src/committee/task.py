@@ -91,6 +91,19 @@ class Classification:
         """The number of votes for a row, which is the number of classes."""
         return len(self.classes)
 
+    def encode(self, y: TargetLike, name: str = "y") -> np.ndarray:
+        """Return the codes of labels. Raise if one of them is not a class."""
+        found, codes = Classification.of(y, name)
+        known = {label: code for code, label in enumerate(self.classes.tolist())}
+        labels = found.classes.tolist()
+        if unseen := [label for label in labels if label not in known]:
+            raise ValueError(
+                f"{name} has the classes {unseen}, which the fit did not see. It saw {list(known)}. Drop "
+                "those rows."
+            )
+        own: np.ndarray = np.array([known[label] for label in labels], dtype=np.int32)
+        return own.take(codes)
+
     def decode(self, votes: np.ndarray) -> np.ndarray:
         """Return the label with the largest vote of each row. Of equal votes, the first label wins."""
         labels: np.ndarray = self.classes.take(votes.argmax(1))
@@ -126,6 +139,10 @@ class Regression:
     def n_outputs(self) -> int:
         """The number of votes for a row, which is one."""
         return 1
+
+    def encode(self, y: TargetLike, name: str = "y") -> np.ndarray:
+        """Return the numbers of y."""
+        return np.ascontiguousarray(Regression.of(y, name)[1])
 
     def decode(self, votes: np.ndarray) -> np.ndarray:
         """Return the vote for each row."""

@@ -23,8 +23,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import committee
 from committee import CAWPEClassifier, StackingClassifier, VotingClassifier
-from committee.assembling import NumberedLabels, TableEncoder
 from committee.assembling.named_members import default_members, encoded
+from committee.members import NumberedLabels, TableEncoder
 from committee.members.member_view import voting_model
 from committee.members.member_votes import votes_of
 from committee.table.source import open_source

@@ -9,7 +9,7 @@ import sklearn
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import load_iris, make_classification, make_regression
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
@@ -344,7 +344,7 @@ def test_a_fold_of_one_class_votes_for_it(calibrate, tmp_path):
     y = np.array(["rare"] + ["often"] * 29)
     members = [
         ("linear", LogisticRegression()),
-        ("ridge", RidgeClassifier()),
+        ("kernel", SVC()),
         ("machine", LinearSVC(random_state=0)),
         ("tree", DecisionTreeClassifier()),
     ]

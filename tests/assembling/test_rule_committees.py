@@ -125,7 +125,7 @@ def test_another_rule_can_be_set_without_fitting_members():
     np.testing.assert_allclose(
         first.recombine(rules.median).predict_proba(X), first.recombine("median").predict_proba(X)
     )
-    with pytest.raises(ValueError, match=r"RegionRule looks at the rows. Pass X, the table of the fit"):
+    with pytest.raises(ValueError, match=r"RegionRule uses the columns of X. Pass X, the table of the fit"):
         first.recombine("region")
     assert first.recombine("region", X).score(X, Y) > 0.9
     assert VotingClassifier(MEMBERS).fit(X, Y).recombine("median").score(X, Y) > 0.9

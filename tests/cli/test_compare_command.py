@@ -182,7 +182,6 @@ def test_python_opens_a_study_of_the_command(committee, tables):
         (("--report", "study", "--test-size", "0.3"), 2, ("--test-size has no effect with --report",)),
         (("--report", "study", "--folds", "0"), 2, ("--folds has no effect with --report",)),
         (("--report", "study", "--time-limit", "9s"), 2, ("--time-limit has no effect with --report",)),
-        (("--report", "study", "--memory-limit", "1GB"), 2, ("--memory-limit has no effect with --report",)),
         (("--report", "study", "--jobs", "1"), 2, ("--jobs has no effect with --report",)),
         (("--report", "study", "--retry-failed"), 2, ("--retry-failed has no effect with --report",)),
         (("--report", "study", "--formats", "svg,bmp"), 2, ("svg, png, pdf, html", "'bmp'")),

@@ -172,7 +172,7 @@ def test_leaderboard_gives_the_same_scores_as_score(committee, model, folder, me
 
 
 def test_rules_that_look_at_the_rows_are_refused_by_leaderboard(committee, model):
-    committee("leaderboard", model, "--rule", "mean,dynamic").complains(3, "'dynamic' looks at the rows")
+    committee("leaderboard", model, "--rule", "mean,dynamic").complains(3, "'dynamic' uses the columns of X")
 
 
 def test_inspect_shows_the_contents_of_a_model(committee, model):

@@ -12,8 +12,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 import committee
 from committee import VotingClassifier
+from committee.combining.adjusted_rule import ByCounts, ByScore, thresholds
 from committee.metrics.scoring import metric_of
-from committee.metrics.thresholds import ByCounts, ByScore, thresholds
 from committee.rules import (
     AdjustedRule,
     CAWPERule,

@@ -242,7 +242,7 @@ def test_a_trained_rule_cannot_combine_before_its_fit(name):
 
 @pytest.mark.parametrize("name", [name for name in CLASSIFYING if rule_named(name).needs_X])
 def test_a_rule_that_looks_at_rows_refuses_a_fit_without_them(name):
-    with pytest.raises(ValueError, match=r"looks at the rows\. Pass X"):
+    with pytest.raises(ValueError, match=r"uses the columns of X\. Pass X"):
         made(name).fit(VOTES, Y)
 
 

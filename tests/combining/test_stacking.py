@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from committee.combining.meta_learners import likely_weights
+from committee.combining.stacking import likely_weights
 from committee.rules import StackingRule, one_hot
 
 # The votes of three members on seven rows in the lecture notes.
@@ -251,7 +251,7 @@ class TakesNoWeights(ClassifierMixin, BaseEstimator):
         (StackingRule(LogisticRegression), {}, "final_estimator must be a classifier or one of logistic"),
         (StackingRule("nnls", votes="log_odds"), {}, "'nnls' weighs votes and cannot use votes='log_odds'"),
         (StackingRule("mlr", passthrough=True), {"X": np.zeros((40, 1))}, "cannot use passthrough=True"),
-        (StackingRule(passthrough=True), {}, "StackingRule looks at the rows. Pass X"),
+        (StackingRule(passthrough=True), {}, "StackingRule uses the columns of X. Pass X"),
         (
             StackingRule(passthrough=True),
             {"X": np.full((40, 1), np.nan)},

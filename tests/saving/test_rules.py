@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from edited_files import change
 from sklearn.base import clone
-from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.svm import LinearSVC
 
 import committee
 from committee import rules
@@ -77,9 +78,7 @@ def test_rules_of_regression_and_weights_for_each_class_are_saved(tmp_path):
     np.testing.assert_array_equal(saved(rule, tmp_path).combine(VOTES), rule.combine(VOTES))
 
 
-@pytest.mark.parametrize(
-    "learner", [None, "nnls", "convex", "mlr", LogisticRegression(C=0.1), RidgeClassifier()]
-)
+@pytest.mark.parametrize("learner", [None, "nnls", "convex", "mlr", LogisticRegression(C=0.1), LinearSVC()])
 def test_a_loaded_stacking_rule_decides_the_same(learner, tmp_path):
     rule = StackingRule(learner).fit(VOTES, Y)
     np.testing.assert_array_equal(saved(rule, tmp_path).combine(VOTES), rule.combine(VOTES))
@@ -196,7 +195,7 @@ def test_missing_and_unknown_attributes_are_refused(tmp_path):
         committee.load(path)
 
 
-MEMBERS = [("linear", LogisticRegression()), ("ridge", RidgeClassifier())]
+MEMBERS = [("linear", LogisticRegression()), ("machine", LinearSVC())]
 
 
 def share_of_errors(y, decision, weights):

@@ -10,7 +10,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 
 import committee
-from committee.assembling import TableEncoder
+from committee.members import TableEncoder
 
 
 def make(estimator_type, **parameters):

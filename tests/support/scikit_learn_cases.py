@@ -89,14 +89,9 @@ by_column = compose.ColumnTransformer(
 CASES = [
     *cases(lm, ["LinearRegression", "Ridge", "RidgeCV", "Lasso", "ElasticNet"], NUMBERS_TOO),
     *cases(lm, ["LassoCV", "ElasticNetCV"], NUMBER),
-    *cases(lm, ["SGDRegressor"], NUMBER, random_state=0),
-    *case(lm.SGDRegressor(average=True, random_state=0), "numbers", NUMBER),
-    *cases(lm, ["LogisticRegression", "RidgeClassifier", "RidgeClassifierCV"], CLASSES),
-    *case(lm.RidgeClassifier(fit_intercept=False), "sparse", ("two classes", "two labels")),
+    *cases(lm, ["LogisticRegression"], CLASSES),
     *case(lm.LogisticRegression(fit_intercept=False, solver="liblinear"), "sparse", ("two classes",)),
     *case(lm.LogisticRegressionCV(Cs=2, cv=2), "single precision", CLASSES),
-    *cases(lm, ["SGDClassifier"], CLASSES, random_state=0),
-    *case(lm.SGDClassifier(loss="log_loss", average=True, random_state=0), "numbers", CLASSES),
     *cases(svm, ["SVC"], CLASSES),
     *cases(svm, ["SVC"], CLASSES, "sparse"),
     *cases(svm, ["SVC"], CLASSES, probability=True, random_state=0),
@@ -129,23 +124,15 @@ CASES = [
         for solver in ("lsqr", "eigen")
         for each in case(discriminant_analysis.LinearDiscriminantAnalysis(solver=solver), targets=CLASSES)
     ],
-    *case(discriminant_analysis.QuadraticDiscriminantAnalysis(store_covariance=True), targets=CLASSES),
     *case(dummy.DummyClassifier(), targets=CLASSES),
     *case(dummy.DummyClassifier(strategy="stratified", random_state=0), targets=CLASSES),
     *case(dummy.DummyRegressor(strategy="median"), targets=NUMBERS_TOO),
-    *cases(
-        pre, ["StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler"], ("none",), "missing values"
-    ),
+    *cases(pre, ["StandardScaler", "MinMaxScaler", "RobustScaler"], ("none",), "missing values"),
     *cases(pre, ["StandardScaler", "MinMaxScaler"], ("none",), "numbers"),
     *case(pre.StandardScaler(with_mean=False), "sparse"),
     *case(pre.StandardScaler(with_mean=False, with_std=False)),
     *case(pre.RobustScaler(with_centering=False)),
-    *case(pre.FunctionTransformer()),
     *case(pre.FunctionTransformer(np.log1p, inverse_func=np.expm1, validate=True), "positive"),
-    *case(pre.PowerTransformer(), "missing values"),
-    *case(pre.PowerTransformer(method="box-cox", standardize=False), "positive"),
-    *case(pre.QuantileTransformer(n_quantiles=10), "missing values"),
-    *case(pre.QuantileTransformer(n_quantiles=10, output_distribution="normal")),
     *case(impute.SimpleImputer(), "an empty column"),
     *case(impute.SimpleImputer(strategy="most_frequent", add_indicator=True), "missing values"),
     *case(impute.SimpleImputer(strategy="most_frequent", keep_empty_features=True), "cities"),
@@ -162,9 +149,8 @@ CASES = [
     *case(pre.OrdinalEncoder(), "cities"),
     *case(pre.OrdinalEncoder(max_categories=3, encoded_missing_value=-1), "cities"),
     *case(pre.OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1), "counts"),
-    *case(pre.TargetEncoder(random_state=0), "cities", (*CLASSES, "a number")),
     *case(pipeline.Pipeline(steps), "missing values", CLASSES),
-    *case(pipeline.make_pipeline("passthrough", pre.MaxAbsScaler(), lm.Ridge()), targets=NUMBERS_TOO),
+    *case(pipeline.make_pipeline("passthrough", pre.MinMaxScaler(), lm.Ridge()), targets=NUMBERS_TOO),
     *case(pipeline.make_pipeline(by_column, impute.SimpleImputer(), svm.SVC()), "mixed", CLASSES),
     *case(by_column, "mixed"),
     *case(
@@ -177,9 +163,7 @@ CASES = [
         )
     ),
     *case(
-        compose.ColumnTransformer(
-            [("one", pre.QuantileTransformer(n_quantiles=9), slice(1, 3))], remainder=pre.MaxAbsScaler()
-        )
+        compose.ColumnTransformer([("one", pre.StandardScaler(), slice(1, 3))], remainder=pre.MinMaxScaler())
     ),
     *case(
         compose.TransformedTargetRegressor(lm.Ridge(), func=np.log, inverse_func=np.exp),

@@ -36,14 +36,6 @@ class Failing(Slow):
         raise ValueError("I cannot learn this.")
 
 
-class Hungry(Slow):
-    """A classifier that allocates a gigabyte."""
-
-    def fit(self, X, y):
-        self.large_ = np.ones(2**27)
-        return super().fit(X, y)
-
-
 def small_tables(n_rows=40):
     """Make two classification tables whose first column determines the class."""
     rng = np.random.default_rng(0)

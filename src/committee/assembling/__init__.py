@@ -23,7 +23,6 @@ from committee.assembling.rule_committees import (
     VotingClassifier,
     VotingRegressor,
 )
-from committee.members import NumberedLabels, TableEncoder
 
 __all__ = [
     "Bank",
@@ -37,13 +36,11 @@ __all__ = [
     "Leaderboard",
     "MixtureOfExpertsClassifier",
     "MixtureOfExpertsRegressor",
-    "NumberedLabels",
     "RegionSelectionClassifier",
     "RegionSelectionRegressor",
     "StackingClassifier",
     "StackingRegressor",
     "Standing",
-    "TableEncoder",
     "VotingClassifier",
     "VotingRegressor",
 ]

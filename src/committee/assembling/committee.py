@@ -21,8 +21,8 @@ from committee.assembling.named_members import Member, members_of
 from committee.combining.adjusted_rule import AdjustedRule
 from committee.combining.bayesian_rules import BayesianAveragingRule
 from committee.combining.rule import FixedRule, Rule, check_rule, differ
+from committee.learners import tree_parameters
 from committee.learners.fit_session import TaskCalls, reporter
-from committee.learners.tree_parameters import N_JOBS
 from committee.members.member_view import look_at_rows
 from committee.members.member_votes import gives_scores
 from committee.members.seeds import generator_of, seeded, seeded_split
@@ -35,9 +35,7 @@ from committee.parameters import (
     boolean,
     check_parameters,
     declared,
-    either,
     integer,
-    is_boolean,
     is_integer,
     one_of,
     parameter,
@@ -49,22 +47,13 @@ from committee.votes.folds import N_FOLDS, Fold, can_vote_out_of_bag, split_fing
 from committee.votes.honest_votes import HonestVotes
 from committee.votes.vote_arrays import check_member_weights
 
-RUNNER: Declaration = (
-    either(
-        one_of("serial", "threads", "processes"),
-        Constraint("a Runner", lambda value: isinstance(value, running.Runner)),
-    ),
-    "Where fits run. The results are the same everywhere.",
-)
+RUNNER: Declaration = (tree_parameters.RUNNER[0], "Where fits run. The results are the same everywhere.")
 FITS_AT_ONCE: Declaration = (
-    N_JOBS[0],
+    tree_parameters.N_JOBS[0],
     "The number of fits that run at the same time. It does not change the results. None and -1 use all cores "
     "(None is one in scikit-learn), -2 leaves one core free.",
 )
-VERBOSE: Declaration = (
-    either(integer(0), Constraint("a boolean", is_boolean)),
-    "Whether to show the number of finished fits.",
-)
+VERBOSE: Declaration = (tree_parameters.VERBOSE[0], "Whether to show the number of finished fits.")
 # Rules that have a parameter with one number for each member, and the name of this parameter.
 GIVEN_FOR_MEMBERS: dict[type[Rule], str] = {FixedRule: "weights", BayesianAveragingRule: "prior"}
 

@@ -409,7 +409,7 @@ class Assembled(CallbackSupportMixin, TransformerMixin, Tabular):
         elif X is not None:
             self._encoder, self._honest = look_at_rows(self._known_votes(), self._table_of_fit(X))
         elif self._encoder is None or self._known_votes().X is None:
-            raise ValueError(f"{type(rule).__name__} looks at the rows. Pass X, the table of the fit.")
+            raise ValueError(f"{type(rule).__name__} uses the columns of X. Pass X, the table of the fit.")
         if self._honest is not None:
             self._honest.fit_rule(rule)
         self.rule_ = rule
@@ -507,7 +507,7 @@ class Assembled(CallbackSupportMixin, TransformerMixin, Tabular):
         n_columns = self.n_features_in_ if state.columns is None else len(state.columns)
         for model in state.models:
             fits = votes_like(model, n_columns, self._task)
-            fields.require(fits, f"the member {state.name!r} votes on another table")
+            fields.require(fits, f"the member {state.name!r} was fitted on another table")
         curve = state.calibration
         calibration = None if curve is None else Calibration.take(Fields(curve), self._task.n_outputs)
         return FittedMember(

@@ -345,7 +345,7 @@ def leaderboard_of(
     Parameters
     ----------
     honest : HonestVotes
-        With X, if rules that look at the rows should be scored.
+        With X, if rules that use the columns of X should be scored.
     names : list of str
         The names of the members.
     rules : iterable of rules, or None

@@ -324,7 +324,7 @@ def reads_columns(estimator: BaseEstimator) -> bool:
     if isinstance(estimator, Pipeline):
         return isinstance(estimator.steps[0][1], TableEncoder)
     if isinstance(estimator, Forest):
-        return estimator.rule in ("mean", "majority")  # Other rules may look at the rows.
+        return estimator.rule in ("mean", "majority")  # Other rules may use the columns of X.
     return isinstance(estimator, Rounds | Network)
 
 

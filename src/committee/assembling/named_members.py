@@ -14,9 +14,14 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, is_classifier, is_regressor
+from sklearn.compose import TransformedTargetRegressor
 from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression, RidgeCV
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC, LinearSVR
 
 from committee.learners import C45Classifier, DecisionTreeRegressor
 from committee.learners.voter import FittedModels
@@ -202,11 +207,6 @@ def default_members(is_class_task: bool) -> list[tuple[str, BaseEstimator]]:
     """
     c45: Any = C45Classifier
     tree: Any = DecisionTreeRegressor
-    from sklearn.linear_model import LogisticRegression, RidgeCV
-    from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
-    from sklearn.neural_network import MLPClassifier, MLPRegressor
-    from sklearn.svm import LinearSVC, LinearSVR
-
     if is_class_task:
         return [
             ("logistic", encoded(LogisticRegression(max_iter=1000))),
@@ -231,8 +231,6 @@ def encoded(estimator: BaseEstimator, **parameters: object) -> Pipeline:
 
 def with_scaled_target(regressor: BaseEstimator) -> BaseEstimator:
     """Return a regressor that is fitted on y scaled to mean 0 and standard deviation 1."""
-    from sklearn.compose import TransformedTargetRegressor
-
     return TransformedTargetRegressor(regressor, transformer=StandardScaler())
 
 

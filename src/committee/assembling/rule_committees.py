@@ -23,7 +23,6 @@ from committee.combining.stacking import StackingRule
 from committee.combining.weighted_rules import CAWPERule
 from committee.learners.voter import Classifies, Regresses
 from committee.parameters import Constraint, boolean, declared, one_of, parameter
-from committee.saving import saved
 from committee.table.input_types import ArrayLike
 
 
@@ -59,7 +58,6 @@ class Voting(Committee):
         return rule.set_params(weights=self.weights)
 
 
-@saved
 @declared
 class VotingClassifier(Classifies, Voting):
     """Combine the votes of classifiers of any kind by a rule.
@@ -90,7 +88,6 @@ class VotingClassifier(Classifies, Voting):
     """
 
 
-@saved
 @declared
 class VotingRegressor(Regresses, Voting):
     """Combine the predictions of regressors of any kind by a rule.
@@ -126,7 +123,6 @@ class BayesianAveraging(Committee):
         return BayesianCombinationRule()
 
 
-@saved
 @declared
 class BayesianAveragingClassifier(Classifies, BayesianAveraging):
     """Weight classifiers by their posterior probability, given held-out rows.
@@ -145,7 +141,6 @@ class BayesianAveragingClassifier(Classifies, BayesianAveraging):
     """
 
 
-@saved
 @declared
 class BayesianAveragingRegressor(Regresses, BayesianAveraging):
     """Weight regressors by their posterior probability, given held-out rows.
@@ -164,7 +159,6 @@ class BayesianAveragingRegressor(Regresses, BayesianAveraging):
     """
 
 
-@saved
 @declared
 class CAWPEClassifier(Classifies, Committee):
     """Weight the members' probabilities by their cross-validated accuracy to the power alpha.
@@ -213,7 +207,6 @@ class EnsembleSelection(Committee):
         )
 
 
-@saved
 @declared
 class EnsembleSelectionClassifier(Classifies, EnsembleSelection):
     """Add, step by step, the member that most reduces the loss of the mean vote (Caruana et al. 2004).
@@ -235,7 +228,6 @@ class EnsembleSelectionClassifier(Classifies, EnsembleSelection):
     """
 
 
-@saved
 @declared
 class EnsembleSelectionRegressor(Regresses, EnsembleSelection):
     """Add, step by step, the member that most reduces the error of the mean vote (Caruana et al. 2004).
@@ -264,7 +256,6 @@ class RegionSelection(Committee):
         return RegionRule(partition=self.partition, n_regions=self.n_regions, min_rows=self.min_rows)
 
 
-@saved
 @declared
 class RegionSelectionClassifier(Classifies, RegionSelection):
     """Use the best member in each region of the feature space (Kuncheva 2000).
@@ -283,7 +274,6 @@ class RegionSelectionClassifier(Classifies, RegionSelection):
     """
 
 
-@saved
 @declared
 class RegionSelectionRegressor(Regresses, RegionSelection):
     """Use the best member in each region of the feature space.
@@ -313,7 +303,6 @@ class DynamicSelection(Committee):
         return DynamicRule(method=self.method, n_neighbours=self.n_neighbours)
 
 
-@saved
 @declared
 class DynamicSelectionClassifier(Classifies, DynamicSelection):
     """Choose for each row the members that are right on the nearest training rows.
@@ -333,7 +322,6 @@ class DynamicSelectionClassifier(Classifies, DynamicSelection):
     """
 
 
-@saved
 @declared
 class DynamicSelectionRegressor(Regresses, DynamicSelection):
     """Choose for each row the members with small errors on the nearest training rows.
@@ -378,7 +366,6 @@ class Stacking(Committee):
         )
 
 
-@saved
 @declared
 class StackingClassifier(Classifies, Stacking):
     """Fit a meta-learner on the honest votes of classifiers (Wolpert 1992).
@@ -404,7 +391,6 @@ class StackingClassifier(Classifies, Stacking):
     """
 
 
-@saved
 @declared
 class StackingRegressor(Regresses, Stacking):
     """Fit a meta-learner on the honest predictions of regressors (Wolpert 1992, Breiman 1996).

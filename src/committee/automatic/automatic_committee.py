@@ -59,7 +59,6 @@ from committee.members.training_set import TrainingSet
 from committee.metrics.row_losses import NoValueError
 from committee.parameters import check_parameters, declared, is_integer
 from committee.running.resources import one_blas_thread
-from committee.saving import saved
 from committee.saving.predictors.score_votes import Calibration
 from committee.table.input_types import TableLike
 from committee.table.row_hashes import N_DRAWN, rare_rows, row_hashes
@@ -467,7 +466,6 @@ class AutomaticCommittee(Reducing):
         return another
 
 
-@saved
 @declared
 class CommitteeClassifier(Classifies, AutomaticCommittee):
     """The automatic committee for classes: members of many kinds, and the rule that combines them best.
@@ -495,7 +493,6 @@ class CommitteeClassifier(Classifies, AutomaticCommittee):
     """
 
 
-@saved
 @declared
 class CommitteeRegressor(Regresses, AutomaticCommittee):
     """The automatic committee for numbers: members of many kinds, and the rule that combines them best.

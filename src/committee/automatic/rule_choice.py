@@ -398,7 +398,7 @@ def rules_for(honest: HonestVotes, scoring: object) -> list[tuple[str, Rule]]:
 
 
 def loss_of(decision: np.ndarray, honest: HonestVotes, scoring: object) -> float:
-    """Return the loss of a decision on honest rows."""
+    """Return the loss of a decision on the rows with honest votes."""
     decided = honest.with_votes(decision[None])
     return float(member_losses(learnt_by(scoring, decided.n_outputs, decided.classes), decided)[0])
 

@@ -57,7 +57,6 @@ def compare(
         ),
     ] = None,
     time_limit: Annotated[str | None, typer.Option(help="Time limit of a cell: 90s, 10m.")] = None,
-    memory_limit: Annotated[str | None, typer.Option(help="Memory limit of a cell: 500MB, 4GB.")] = None,
     jobs: Annotated[
         int | None, typer.Option(help="Number of cells that run in parallel (default: one per core).")
     ] = None,
@@ -85,7 +84,6 @@ def compare(
         "--test-size": test_size,
         "--folds": folds,
         "--time-limit": time_limit,
-        "--memory-limit": memory_limit,
         "--jobs": jobs,
         "--retry-failed": retry_failed or None,
     }
@@ -122,7 +120,6 @@ def compare(
         "test_size": test_size,
         "folds": folds,
         "time_limit": time_limit,
-        "memory_limit": memory_limit,
     }
     folder = Path(str(out or resume))
     if resume is None:

@@ -1,4 +1,4 @@
-"""Bayesian rules, which compute the weights of members from the likelihood of the honest rows.
+"""Bayesian rules, which compute the weights of members from the likelihood of y given their honest votes.
 
 Bayesian model averaging assumes that a single member generated all rows, and weighs each member by the
 probability that it is this member. With more rows, the weights of all members except one vanish. Bayesian
@@ -17,7 +17,6 @@ import numpy as np
 
 from committee.combining.weighted_rules import WeightedRule
 from committee.parameters import RANDOM_STATE, Constraint, declared, integer, parameter
-from committee.saving import saved
 from committee.saving.format import attributes
 from committee.table.input_types import ArrayLike, RandomState
 from committee.votes.honest_votes import HonestVotes
@@ -37,10 +36,9 @@ SMALLEST_CONCENTRATION = 0.01
 GROUP_SIZE = 50
 
 
-@saved
 @declared
 class BayesianAveragingRule(WeightedRule):
-    """Weigh each member by the probability that it generated the honest rows.
+    """Weigh each member by the probability that it generated y, given its honest votes.
 
     The weight of member i is proportional to prior[i] times the product of the likelihoods of all rows, each
     raised to the power of the weight of the row.
@@ -48,7 +46,7 @@ class BayesianAveragingRule(WeightedRule):
     Attributes
     ----------
     scores_ : ndarray of shape (n_members,)
-        The logarithm of the likelihood of the honest rows under each member.
+        The logarithm of the likelihood of y under the honest votes of each member.
 
     References
     ----------
@@ -83,10 +81,9 @@ class BayesianAveragingRule(WeightedRule):
             self.weights_ = softmax(self.scores_ + np.log(prior))
 
 
-@saved
 @declared
 class BayesianCombinationRule(WeightedRule):
-    """Average mixtures of the members, weighted by the probability that they generated the honest rows.
+    """Average mixtures of the members, each weighted by the probability that it generated y.
 
     A mixture is a set of weights of the members that sum to one. The prior distribution of mixtures is
     uniform, and the rule uses the posterior mean. It is estimated by importance sampling from Dirichlet
@@ -98,7 +95,7 @@ class BayesianCombinationRule(WeightedRule):
     Attributes
     ----------
     scores_ : ndarray of shape (n_members,)
-        The logarithm of the likelihood of the honest rows under each member alone.
+        The logarithm of the likelihood of y under the honest votes of each member alone.
     log_likelihood_ : float
         The logarithm of the likelihood under the most likely mixture.
 
@@ -154,7 +151,7 @@ class BayesianCombinationRule(WeightedRule):
 
 
 class Likelihood:
-    """The likelihood of honest rows under mixtures of the members that have voted on them.
+    """The likelihood of y under mixtures of the honest votes of members.
 
     Parameters
     ----------

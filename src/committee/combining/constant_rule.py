@@ -9,12 +9,10 @@ import numpy as np
 
 from committee.combining.rule import Rule
 from committee.parameters import declared
-from committee.saving import saved
 from committee.saving.format.attributes import Kind, floats
 from committee.votes.honest_votes import HonestVotes
 
 
-@saved
 @declared
 class ConstantRule(Rule):
     """Decide without the members: the shares of the classes, or the mean of y.

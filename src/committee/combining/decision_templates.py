@@ -1,6 +1,6 @@
 """Rules that compare the profile of a row, the votes of all members, with the mean profile of each class.
 
-A template is the mean profile of the honest rows of a class, of shape (n_members, n_classes).
+A template is the mean profile of the rows of a class, of shape (n_members, n_classes).
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import numpy as np
 from committee.combining.fixed_rules import multiplied
 from committee.combining.rule import Rule
 from committee.parameters import declared
-from committee.saving import saved
 from committee.saving.format.attributes import Kind, booleans, shares
 from committee.saving.format.file_errors import require
 from committee.votes.honest_votes import HonestVotes
@@ -56,12 +55,11 @@ class TemplateRule(Rule):
         require(sums.size and np.allclose(sums, 1), "The votes of a template do not sum to one")
 
 
-@saved
 @declared
 class DecisionTemplateRule(TemplateRule):
     """Decide for the class whose template is most similar to the votes.
 
-    A template contains the mean votes of all members on the honest rows of a class. The support of a class is
+    A template contains the mean honest votes of all members on the rows of a class. The support of a class is
     one minus the mean squared difference of its template and the votes. It ranks the classes, but it does not
     estimate probabilities well.
 
@@ -88,7 +86,6 @@ class DecisionTemplateRule(TemplateRule):
         return support.clip(0)
 
 
-@saved
 @declared
 class DempsterShaferRule(TemplateRule):
     """Combine the evidence of the members' votes by Dempster's rule.

@@ -14,7 +14,6 @@ from committee.combining.fixed_rules import majority, multiplied
 from committee.combining.rule import Rule
 from committee.combining.weighted_rules import confusions_of
 from committee.parameters import declared, one_of, parameter
-from committee.saving import saved
 from committee.saving.format.attributes import Kind, integers, shares
 from committee.saving.format.file_errors import require
 from committee.table.input_types import TableLike
@@ -27,18 +26,17 @@ LABEL = np.uint32
 NOWHERE = -1
 
 
-@saved
 @declared
 class NaiveBayesRule(Rule):
     """Multiply the class probabilities given each member's label, as if members erred independently.
 
-    Let N[i, j, s] be the weight of the honest rows of class j for which member i predicts s, and s[i] its
-    label for a new row. The support of class j is
+    Let N[i, j, s] be the weight of the rows of class j for which the honest vote of member i is s, and s[i]
+    its label for a new row. The support of class j is
 
     - form="classical": P(j) times the product of P(s[i] | j), where P(s | j) = (N[i, j, s] + 1 / c) /
       (N[i, j] + 1) for c classes. This adds one row, spread evenly over the labels.
     - form="posteriors": the product of P(j | s[i]), where P(j | s) = N[i, j, s] / N[i, s]. It is P(j) if the
-      member predicted this label on no honest row.
+      member predicted this label on no row.
 
     A probability of 0 is a veto. If every class has one, the classes with the fewest vetoes remain.
 
@@ -98,18 +96,17 @@ class NaiveBayesRule(Rule):
         return multiplied(tables, np.ones(len(tables)))
 
 
-@saved
 @declared
 class BehaviourKnowledgeRule(Rule):
     """Look up the frequencies of the classes for the combination of all members' labels.
 
-    The support of class j is the share of class j among the honest rows on which all members predicted the
+    The support of class j is the share of class j among the rows on which all members predicted the
     same labels as for the new row. If there are no such rows, the majority decides.
 
     Attributes
     ----------
     cells_ : ndarray of int of shape (n_cells, n_members)
-        The combinations of labels on the honest rows, in ascending order.
+        The combinations of labels in the honest votes, in ascending order.
     supports_ : ndarray of shape (n_cells, n_classes)
         The shares of the classes for each combination.
 

@@ -14,7 +14,6 @@ import numpy as np
 
 from committee.combining.rule import Rule
 from committee.parameters import declared, number, optional, parameter
-from committee.saving import saved
 from committee.saving.format import attributes
 from committee.votes.honest_votes import HonestVotes
 from committee.votes.vote_arrays import weighted_sum
@@ -30,7 +29,6 @@ ROWS_OF_PENALTY, LEAST_PENALTY = 10.0, 1e-3
 RIDGE = 1e-12
 
 
-@saved
 @declared
 class LogPoolRule(Rule):
     r"""Multiply the members' probabilities, each raised to its own power (Genest and Zidek 1986).

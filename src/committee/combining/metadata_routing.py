@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 from sklearn import get_config
+from sklearn.base import clone
+from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import MetadataRequest, get_routing_for_object
 from sklearn.utils.validation import has_fit_parameter
@@ -85,6 +87,13 @@ def reaches(estimator: Any, what: str) -> bool:
     return all(reaches(each, what) for each in (others[-1:] if isinstance(estimator, Pipeline) else others))
 
 
+def accepts_weights(estimator: Any) -> bool:
+    """Return whether weights of rows reach every part of an estimator once they are requested."""
+    requesting = clone(estimator)
+    request(requesting, "sample_weight")
+    return reaches(requesting, "sample_weight")
+
+
 def all_take_weights(member: Any) -> bool:
     """Return whether an estimator and all estimators inside it accept weights; False if unknown.
 
@@ -149,8 +158,6 @@ def inside(estimator: Any) -> list[Any]:
     if is_of(estimator, ("TransformedTargetRegressor",)):
         if estimator.regressor is not None:
             return [estimator.regressor]
-        from sklearn.linear_model import LinearRegression
-
         default = LinearRegression()
         request(default, "sample_weight")
         return [default]

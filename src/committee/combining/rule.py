@@ -27,7 +27,7 @@ from committee.parameters import (
     optional,
     parameter,
 )
-from committee.saving import DamagedFile, Fields, Saveable, saved
+from committee.saving import DamagedFile, Fields, Saveable
 from committee.saving.format.attributes import Kind, Wrong, check_all, count
 from committee.saving.saved_estimators import RULE_FUNCTIONS
 from committee.table.input_types import ArrayLike, TableLike
@@ -217,7 +217,7 @@ class Rule(Saveable, Parametrised):
         if not self._looks_at_X():
             return
         if X is None:
-            raise ValueError(f"{type(self).__name__} looks at the rows. Pass X, the rows of the votes.")
+            raise ValueError(f"{type(self).__name__} uses the columns of X. Pass X, the rows of the votes.")
         if n_rows_of(X) != n_rows:
             raise ValueError(f"X must have the {n_rows} rows of the votes. Got {n_rows_of(X)}.")
 
@@ -265,7 +265,6 @@ class Rule(Saveable, Parametrised):
         return {**SHAPE, **self.kept}
 
 
-@saved
 @declared
 class FixedRule(Rule):
     """Combine votes by a function that needs no training, with or without weights of the members.

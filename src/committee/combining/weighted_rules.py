@@ -14,7 +14,6 @@ import numpy as np
 from committee.combining.fixed_rules import one_hot
 from committee.combining.rule import Rule
 from committee.parameters import boolean, declared, number, one_of, parameter
-from committee.saving import saved
 from committee.saving.format.attributes import Kind, either, floats, shares
 from committee.task import are_repetitions
 from committee.votes.honest_votes import HonestVotes
@@ -47,7 +46,6 @@ class WeightedRule(Rule):
         return weighted_sum(votes, self.weights_)
 
 
-@saved
 @declared
 class AccuracyWeightedRule(WeightedRule):
     """Weigh members by their scores on honest votes: the sum of w[i] d[i, j], rescaled.
@@ -144,7 +142,6 @@ class AccuracyWeightedRule(WeightedRule):
         return super()._decide(votes)
 
 
-@saved
 @declared
 class CAWPERule(WeightedRule):
     """Weigh the members' probabilities by their accuracy to the power alpha.

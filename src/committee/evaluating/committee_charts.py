@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from committee.boosting.adaboost.weights import margins_of
 from committee.combining.fixed_rules import majority, mean, one_hot
 from committee.combining.rule_registry import as_rule
 from committee.documentation import with_parameters
@@ -15,9 +14,10 @@ from committee.evaluating.resampling.confidence_intervals import check_n_draws, 
 from committee.evaluating.vote_scores import CLASS_VOTES, Given, read_class_votes, read_votes
 from committee.metrics.metric_table import CLASSES, ERRORS, NUMBERS, Metric
 from committee.metrics.scoring import metric_of, task_of
+from committee.parameters import refusing_unknown_names
 from committee.table.input_types import ArrayLike, RandomState
 from committee.votes.honest_votes import HonestVotes
-from committee.votes.vote_arrays import check_classes, labels_of
+from committee.votes.vote_arrays import check_classes, labels_of, margins_of
 
 # The root mean squared error as a loss: lower is better.
 ROOT_ERROR = replace(ERRORS[NUMBERS], name="RMSE", plain="RMSE", is_root=True, power=1)
@@ -161,6 +161,7 @@ class ErrorCurve:
     deviation: np.ndarray
 
 
+@refusing_unknown_names
 @with_parameters(CLASS_VOTES)
 def error_curve(
     votes: ArrayLike,

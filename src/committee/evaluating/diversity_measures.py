@@ -23,6 +23,22 @@ from committee.evaluating.vote_scores import CLASS_VOTES, Given, as_array, read_
 from committee.table.input_types import ArrayLike
 from committee.votes.vote_arrays import labels_of
 
+__all__ = [
+    "average",
+    "coincident_failure",
+    "correlation",
+    "difficulty",
+    "disagreement",
+    "double_fault",
+    "entropy",
+    "generalised_diversity",
+    "interrater_agreement",
+    "kappa",
+    "kohavi_wolpert",
+    "q_statistic",
+    "summary",
+]
+
 Value = TypeVar("Value")
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from committee.combining.fixed_rules import one_hot
 from committee.evaluating.resampling.confidence_intervals import Draws, Interval, interval_of
 from committee.metrics.scoring import metric_of, task_of
+from committee.parameters import refusing_unknown_names
 from committee.table.input_types import ArrayLike, RandomState
 from committee.task import check_one_sort, check_target, codes_in
 from committee.votes.honest_votes import HonestVotes, check_labels, check_length
@@ -34,6 +35,7 @@ CLASS_VOTES = {
 }
 
 
+@refusing_unknown_names
 def score(
     y: ArrayLike,
     decision: ArrayLike,
@@ -92,6 +94,7 @@ def score(
     return np.array(values) if np.ndim(decision) == 3 else values[0]
 
 
+@refusing_unknown_names
 def score_interval(
     y: ArrayLike,
     decision: ArrayLike,

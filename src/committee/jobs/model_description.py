@@ -113,7 +113,7 @@ def leaderboard_of(model: Any, scoring: str | None, rules: Sequence[object] | No
     for rule in rules or ():
         if as_rule(rule)._looks_at_X():
             raise BadTable(
-                f"The rule {name_of(rule)!r} looks at the rows, which a model file does not contain. "
+                f"The rule {name_of(rule)!r} uses the columns of X, which a model file does not contain. "
                 "Omit it, or pass it to a fit, which scores it."
             )
     board: Leaderboard = model.leaderboard(rules, scoring=scoring)

@@ -22,7 +22,7 @@ from committee.evaluating.study.store import FILE, Store
 from committee.files import BadTable, read_table
 from committee.files.opened_file import format_by_suffix, without_packing
 from committee.files.table_error import suggestion
-from committee.jobs.limit_amounts import bytes_of, seconds_of
+from committee.jobs.limit_amounts import seconds_of
 from committee.jobs.training_table import read_training_table
 from committee.reporting import Report
 from committee.reporting.chart_files import FORMATS, require_renderer
@@ -67,7 +67,6 @@ class StudyPlan:
     folds : int
         The number of folds for honest votes; 0 for none.
     time_limit : float or None
-    memory_limit : int or None
     """
 
     tables: Mapping[str, TableFile] = field(default_factory=dict)
@@ -77,7 +76,6 @@ class StudyPlan:
     test_size: float = 0.5
     folds: int = 5
     time_limit: float | None = None
-    memory_limit: int | None = None
 
     def study(self, folder: Path) -> Study:
         """Return the study of the plan, and store the plan in it."""
@@ -92,7 +90,6 @@ class StudyPlan:
             cv=self.folds or None,
             folder=folder,
             time_limit=self.time_limit,
-            memory_limit=self.memory_limit,
         )
         try:
             study.store.set_fact("plan", asdict(self))
@@ -138,11 +135,8 @@ def new_plan(places: Sequence[str], target: str | None, **given: Any) -> StudyPl
     **given : see `StudyPlan`
         None is the default of a setting.
     """
-    amounts = {
-        "time_limit": seconds_of(given.get("time_limit")),
-        "memory_limit": bytes_of(given.get("memory_limit")),
-    }
-    changes = {name: value for name, value in (given | amounts).items() if value is not None and value != ()}
+    given |= {"time_limit": seconds_of(given.get("time_limit"))}
+    changes = {name: value for name, value in given.items() if value is not None and value != ()}
     return replace(StudyPlan(), tables=find_tables(places, target), **changes)
 
 
@@ -152,6 +146,7 @@ def plan_of(folder: Path) -> StudyPlan:
         written = study.store.fact("plan")
     if written is None:
         raise ValueError(f"The study in {folder} was not started by committee compare. Resume it in Python.")
+    written.pop("memory_limit", None)  # Older studies contain it.
     tables = {name: TableFile(**table) for name, table in written.pop("tables").items()}
     return StudyPlan(tables, tuple(written.pop("learners")), scoring=tuple(written.pop("scoring")), **written)
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from sklearn.datasets import load_breast_cancer
 
 from committee.automatic.automatic_committee import CommitteeClassifier, CommitteeRegressor
 from committee.automatic.automatic_parameters import AutomaticParameters
@@ -261,8 +262,6 @@ def demo_tables() -> tuple[pa.Table, pa.Table, str, str]:
     >>> train.num_rows, held_out.num_rows, target
     (426, 143, 'diagnosis')
     """
-    from sklearn.datasets import load_breast_cancer
-
     bundled = load_breast_cancer()
     columns = {
         name.replace(" ", "_"): pa.array(np.ascontiguousarray(column))

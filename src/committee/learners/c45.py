@@ -29,7 +29,7 @@ from committee.parameters import (
     one_of,
     parameter,
 )
-from committee.saving import Fields, saved
+from committee.saving import Fields
 from committee.saving.states.c45_state import C45Decider, C45State
 from committee.table import Kind, Schema, forget_weightless, read
 from committee.task import Classification, Regression, row_weights
@@ -38,7 +38,6 @@ from committee.votes.folds import one_in
 Task = Classification | Regression
 
 
-@saved
 @declared
 class C45Classifier(Classifies, Tabular):
     """The C4.5 decision tree.

@@ -22,7 +22,6 @@ from committee.learners.tree_export import TreeNode
 from committee.learners.voter import Classifies, Regresses
 from committee.parameters import check_parameters, declared, either, integer, one_of, parameter, share
 from committee.running import n_threads
-from committee.saving import saved
 
 
 @declared
@@ -39,7 +38,7 @@ class LimitedTree(SingleTree):
     min_samples_split: int | float = parameter(2, *tree_parameters.MIN_SAMPLES_SPLIT)
     min_samples_leaf: int | float = parameter(1, *tree_parameters.MIN_SAMPLES_LEAF)
     min_weight_fraction_leaf: float = parameter(0.0, *tree_parameters.MIN_WEIGHT_FRACTION_LEAF)
-    random_state: Any = parameter(None, *tree_parameters.TREE_SEED)
+    random_state: Any = parameter(None, *tree_parameters.SEED)
     categorical_features: Any = parameter("from_dtype", *tree_parameters.CATEGORICAL_FEATURES)
 
     def _grow_parameters(self, training: Training) -> _engine.GrowParameters:
@@ -108,7 +107,6 @@ class DecisionTree(LimitedTree):
         return forest, importances, has_missing
 
 
-@saved
 @declared
 class DecisionTreeClassifier(Classifies, DecisionTree):
     """A decision tree for classes (CART).
@@ -129,7 +127,6 @@ class DecisionTreeClassifier(Classifies, DecisionTree):
     class_weight: Any = parameter(None, *tree_parameters.CLASS_WEIGHT)
 
 
-@saved
 @declared
 class DecisionTreeRegressor(Regresses, DecisionTree):
     """A decision tree for numbers (CART).
@@ -170,7 +167,6 @@ class RandomTree(LimitedTree):
         return grow
 
 
-@saved
 @declared
 class RandomTreeClassifier(Classifies, RandomTree):
     """A random tree for classes.
@@ -189,7 +185,6 @@ class RandomTreeClassifier(Classifies, RandomTree):
     class_weight: Any = parameter(None, *tree_parameters.CLASS_WEIGHT)
 
 
-@saved
 @declared
 class RandomTreeRegressor(Regresses, RandomTree):
     """A random tree for numbers.
@@ -245,7 +240,6 @@ class DecisionStump(SingleTree):
         return replace(root, children=tuple(itertools.chain.from_iterable(branches)))
 
 
-@saved
 @declared
 class DecisionStumpClassifier(Classifies, DecisionStump):
     """One split of one column, for classes.
@@ -273,7 +267,6 @@ class DecisionStumpClassifier(Classifies, DecisionStump):
         return tags
 
 
-@saved
 @declared
 class DecisionStumpRegressor(Regresses, DecisionStump):
     """One split of one column, for numbers: the one that lowers the squared error most.

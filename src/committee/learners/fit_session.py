@@ -63,7 +63,7 @@ class TaskCalls:
         self.task.call_on_fit_task_begin(**self.about)
 
     def report(self, n_done: int, fitted: Fitted | None = None) -> bool:
-        """Report the end of tasks and the begin of the next one. Return whether a callback stops the fit.
+        """Report the end of tasks and the beginning of the next one. Return whether a callback stops the fit.
 
         Parameters
         ----------

@@ -14,10 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from committee.learners.network_training import N_ROUNDS, NetworkRows, NetworkSettings, learn
 from committee.learners.training_data import seen_table, training_of
-from committee.learners.tree_parameters import CATEGORICAL_FEATURES, CLASS_WEIGHT, N_JOBS, VERBOSE
+from committee.learners.tree_parameters import CATEGORICAL_FEATURES, CLASS_WEIGHT, N_JOBS, SEED, VERBOSE
 from committee.learners.voter import Classifies, Regresses, Tabular
 from committee.parameters import (
-    RANDOM_STATE,
     Constraint,
     check_parameters,
     declared,
@@ -28,7 +27,7 @@ from committee.parameters import (
     parameter,
 )
 from committee.running import Work, n_threads
-from committee.saving import Fields, saved
+from committee.saving import Fields
 from committee.saving.states.network_state import NetworkDecider, NetworkState
 from committee.task import Classification
 
@@ -104,12 +103,7 @@ class Network(Tabular):
     )
     categorical_features: Any = parameter("from_dtype", *CATEGORICAL_FEATURES)
     n_jobs: int | None = parameter(None, *N_JOBS)
-    random_state: Any = parameter(
-        None,
-        RANDOM_STATE,
-        "The seed. The same seed gives the same networks on any number of threads. None draws a new seed on "
-        "every fit.",
-    )
+    random_state: Any = parameter(None, *SEED)
     verbose: int = parameter(0, *VERBOSE)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -221,7 +215,6 @@ def half_precision(network: AnyNetwork, X: Any) -> AnyNetwork:
     return rounded if change <= MOST_ROUNDING * unit else network
 
 
-@saved
 @declared
 class NetworkClassifier(Classifies, Network):
     """Small networks for classes, averaged.
@@ -257,7 +250,6 @@ class NetworkClassifier(Classifies, Network):
     class_weight: Any = parameter(None, *CLASS_WEIGHT)
 
 
-@saved
 @declared
 class NetworkRegressor(Regresses, Network):
     """Small networks for numbers, averaged.

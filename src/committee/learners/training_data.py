@@ -72,8 +72,8 @@ class Training:
     def data(self) -> Data | None:
         """The description of the training table for a saved model.
 
-        None for a `BinnedTable`, which has no values, and for a part of a table: the caller describes the
-        whole table.
+        It is None for a `BinnedTable`, which contains no values, and for a part of a table, because the
+        caller describes the whole table.
         """
         if isinstance(self.table, BinnedTable) or isinstance(self.table.columns, PartColumns):
             return None
@@ -209,6 +209,24 @@ def check_same_task(task: Classification | Regression, before: Classification | 
         is_same = type(task) is type(before)
     if not is_same:
         raise ValueError("warm_start=True needs the classes of the previous fit. Set it to False.")
+
+
+def check_same_rows(n_rows: int, n_before: int) -> None:
+    """Raise unless a resumed fit has as many rows as the previous one."""
+    if n_rows != n_before:
+        raise ValueError(
+            f"X has {n_rows} rows, and the previous fit had {n_before}. With warm_start=True, pass the same "
+            "rows."
+        )
+
+
+def check_grows(n_estimators: int, n_before: int, what: str) -> None:
+    """Raise if a resumed fit should have fewer members than the previous one."""
+    if n_estimators < n_before:
+        raise ValueError(
+            f"n_estimators={n_estimators} must be larger or equal to the {n_before} {what} of the previous "
+            "fit, with warm_start=True."
+        )
 
 
 def training_of(

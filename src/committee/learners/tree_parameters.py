@@ -15,6 +15,7 @@ from committee.parameters import (
     RANDOM_STATE,
     Constraint,
     Declaration,
+    boolean,
     either,
     integer,
     is_boolean,
@@ -91,10 +92,16 @@ MAX_FEATURES: Declaration = (
     "The number of columns that are drawn at every node and tried for a split. A float is a share of all "
     "columns, None is all. If no drawn column can be split, others are tried.",
 )
-TREE_SEED: Declaration = (
+SEED: Declaration = (
     RANDOM_STATE,
-    "The seed. The same seed gives the same trees on any number of threads. None draws a new seed on every "
-    "fit.",
+    "The seed of all random choices of the fit. The same seed gives the same model on any number of threads "
+    "and with any runner. None draws a new seed on every fit.",
+)
+WARM_START: Declaration = (
+    boolean,
+    "Whether `fit` adds members to those of the previous fit, up to `n_estimators`, on the same rows. An "
+    "interrupted fit (Ctrl-C) keeps the finished members, and the next fit resumes it. With False, an "
+    "interrupted fit changes nothing.",
 )
 MAX_LEAF_NODES: Declaration = (
     optional(integer(2, ANY_SIZE)),

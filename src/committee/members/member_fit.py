@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from committee.combining.metadata_routing import arguments, request
 from committee.learners.voter import Tabular
 from committee.parameters import Constraint, check_parameters, declared, parameter
-from committee.saving import Fields, Saveable, saved
+from committee.saving import Fields, Saveable
 from committee.saving.format.file_errors import require
 from committee.table.input_types import ArrayLike, TableLike
 from committee.task import Classification
@@ -112,7 +112,6 @@ def can(method: str) -> Callable[[Callable[..., np.ndarray]], Callable[..., np.n
     return decorate
 
 
-@saved
 @declared
 class NumberedLabels(ClassifierMixin, Saveable, BaseEstimator):
     """A classifier whose estimator sees classes as the numbers 0, 1, 2 and so on.

@@ -16,13 +16,25 @@ from committee.learners import (
 )
 from committee.learners.single_tree import SingleTree
 from committee.learners.training_data import Training
-from committee.parameters import check_parameters
+from committee.parameters import Constraint, check_parameters
 
 
 def is_member(value: object) -> bool:
     """Return whether a value has `fit` and `predict`."""
     is_made = not isinstance(value, type)
     return is_made and callable(getattr(value, "fit", None)) and callable(getattr(value, "predict", None))
+
+
+MEMBER = Constraint(
+    "an estimator with fit and predict, or None", lambda value: value is None or is_member(value)
+)
+
+
+def values_error(member: BaseEstimator) -> TypeError:
+    """Make the error of a member that cannot be fitted on a `BinnedTable`."""
+    return TypeError(
+        f"X is a BinnedTable, and {type(member).__name__} learns from values. Pass the table itself."
+    )
 
 
 def check_estimator(estimator: BaseEstimator, *, are_classes: bool) -> None:

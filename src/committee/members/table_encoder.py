@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from committee.combining.rule import Rule
 from committee.parameters import check_parameters, declared, integer, one_of, parameter
-from committee.saving import Fields, Saveable, saved
+from committee.saving import Fields, Saveable
 from committee.saving.format.file_errors import require
 from committee.saving.states.encoding_state import learnt_encoding, take_encoding
 from committee.saving.states.state import KeptRule, check_rule
@@ -32,7 +32,6 @@ from committee.table.matrix_encoding import SCALINGS, MatrixEncoding
 from committee.task import Classification, Regression, row_weights
 
 
-@saved
 @declared
 class TableEncoder(TransformerMixin, Saveable, BaseEstimator):
     """Encode a table with categories and missing values as a matrix of numbers.
@@ -163,7 +162,9 @@ def fitted_rule(
     rule, encoder = taken.optional("rule", Rule), taken.optional("encoder", TableEncoder)
     check_rule(rule, n_members, task)
     if rule is not None:
-        require((encoder is not None) == rule._looks_at_X(), "The rule looks at rows without an encoder")
+        require(
+            (encoder is not None) == rule._looks_at_X(), "The rule uses the columns of X without an encoder"
+        )
     is_same = encoder is None or encoder.n_features_in_ == n_columns
     require(is_same, "The rows are encoded with other columns")
     return rule, encoder

@@ -94,7 +94,7 @@ def ended_after(seconds: float | None) -> Iterator[None]:
 
 @contextmanager
 def half_of_the_time() -> Iterator[None]:
-    """Use only half of the time until the deadline, if there is one, for the block."""
+    """End the block after half of the time until the deadline, if there is one."""
     whole = DEADLINE.get()
     with ended_by(None if whole is None else Deadline((time.monotonic() + whole.at) / 2, whole.cut)):
         yield

@@ -164,7 +164,8 @@ def runner(kind: str | Runner = "threads", n_workers: int | None = None) -> Runn
     n_workers : int, default=None
         The number of tasks that run at the same time, at most one per core. None and -1 use all cores that
         this process may use (by affinity, control group and OMP_NUM_THREADS); -2 uses one fewer. Each task
-        may use its share of the cores for threads. In a task, only the cores of the task count.
+        may use its share of the cores for threads. A runner that is made inside a task has only the cores of
+        that task.
 
     Returns
     -------

@@ -316,7 +316,7 @@ class ThreadLimit:
         self._limits_joblib = False
 
     def hold_openmp(self) -> None:
-        """Limit the OpenMP libraries that were loaded since the last call."""
+        """Limit the threads of OpenMP libraries that were loaded since the last call."""
         libraries = _libraries("openmp", len(sys.modules))
         if libraries is not self._libraries:
             libraries.limit(limits=self.n_threads)

@@ -101,7 +101,7 @@ class TaskError(Exception):
         return self.message
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _again, (self.message, self.__cause__)
+        return failed, (self.message, self.__cause__)
 
 
 class WorkerDiedError(TaskError):
@@ -168,10 +168,6 @@ def in_order_of_completion(tasks: Iterable[Task]) -> Iterator[Task]:
 def _type_like(cause: Any) -> type[TaskError]:
     # `__init__` is that of TaskError: the one of the cause may need more arguments.
     return type("TaskError", (TaskError, cause), {"__module__": __name__})
-
-
-def _again(message: str, cause: BaseException | None) -> TaskError:
-    return failed(message, cause)
 
 
 def sklearn_configuration() -> Configuration:

@@ -1,4 +1,4 @@
-"""Threads that process a queue of orders: the common part of the runners of threads and of processes.
+"""Run a queue of orders in threads, for `ThreadRunner` and `ProcessRunner`.
 
 Each thread has an executor, which executes one order at a time: in the thread itself, or in its own
 process. The threads are daemons and start with the first orders. They have no reference to the runner, so an

@@ -175,7 +175,7 @@ def check_can_resume(before: OutOfBag | None, n_rows: int, with_importances: boo
 def warn_if_all_rows_seen(out_of_bag: OutOfBag | None) -> None:
     """Warn in a fit if all bags contain all rows."""
     if out_of_bag is not None and np.isnan(out_of_bag.curve[-1]):
-        message = "Every bag contains every row, so oob_score_ is NaN. Grow more trees."
+        message = "Every bag contains every row, so oob_score_ is NaN. Fit more members."
         warnings.warn(message, stacklevel=4)
 
 

@@ -86,11 +86,11 @@ def decided_out_of_bag(rule: Rule, honest: HonestVotes, n_rows: int) -> np.ndarr
 def encoded_for(
     rule: Rule, outside: HonestVotes | None, native: Any
 ) -> tuple[TableEncoder | None, np.ndarray | None]:
-    """Return an encoder for a rule that looks at the rows, and the encoded rows; else None and None."""
+    """Return an encoder for a rule that uses the columns of X, and the encoded rows; else None and None."""
     if not rule._looks_at_X():
         return None, None
     if native is None:
-        raise ValueError(f"{type(rule).__name__} looks at the rows. Pass X, the table of the fit.")
+        raise ValueError(f"{type(rule).__name__} uses the columns of X. Pass X, the table of the fit.")
     weights = None if outside is None else outside.weights
     encoder = new_encoder().fit(native, sample_weight=weights)
     return encoder, encoder.transform(native)

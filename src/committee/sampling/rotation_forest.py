@@ -23,7 +23,7 @@ from committee.learners.tree_parameters import (
     CATEGORICAL_FEATURES,
     CLASS_WEIGHT,
     N_JOBS,
-    TREE_SEED,
+    SEED,
     VERBOSE,
     draw_seed,
 )
@@ -51,7 +51,7 @@ from committee.sampling.ensemble import (
 )
 from committee.sampling.out_of_bag import OutOfBag, check_metric, warn_if_all_rows_seen
 from committee.sampling.out_of_bag_rules import Ruling, check_rule_of_trees, fit_rule_on_trees, needs_votes
-from committee.saving import Fields, saved
+from committee.saving import Fields
 from committee.saving.predictors.deciders import name_of_sum
 from committee.saving.states.tree_states import RotationState
 from committee.table import Schema, Table
@@ -108,7 +108,7 @@ class RotationForest(CallbackSupportMixin, Ensemble):
         "votes and the fit of a rule on them.",
     )
     categorical_features: Any = parameter("from_dtype", *CATEGORICAL_FEATURES)
-    random_state: Any = parameter(None, *TREE_SEED)
+    random_state: Any = parameter(None, *SEED)
     n_jobs: int | None = parameter(None, *N_JOBS)
     verbose: int = parameter(0, *VERBOSE)
 
@@ -206,7 +206,7 @@ class RotationForest(CallbackSupportMixin, Ensemble):
         start: float,
         hook: Callable[[int], bool] | None,
     ) -> _engine.GrownRotations:
-        """Grow the trees in the engine, in the time that remains since the start."""
+        """Grow the trees in the engine, within the time that is left."""
         parameters = _engine.RotationForestParameters()
         rotation = parameters.rotation
         rotation.min_group, rotation.max_group = int(self.min_group), int(self.max_group)
@@ -261,7 +261,6 @@ class RotationForest(CallbackSupportMixin, Ensemble):
         self._take_ruling(state.kept, fields, n_trees, None)
 
 
-@saved
 @declared
 class RotationForestClassifier(Classifies, RotationForest):
     """A rotation forest classifier: C4.5 trees, each grown on a randomly rotated table.
@@ -321,7 +320,6 @@ class RotationForestClassifier(Classifies, RotationForest):
         return self.tree
 
 
-@saved
 @declared
 class RotationForestRegressor(Regresses, RotationForest):
     """A rotation forest regressor: CART trees, each grown on a randomly rotated table.

@@ -13,7 +13,6 @@ from committee.saving.format.file_errors import DamagedFile, UntrustedMember
 from committee.saving.model_file import Data, Origin, Saveable, Summary, load, origin_of, save, verify
 from committee.saving.predictors.file_predictor import predictor
 from committee.saving.predictors.predictor import Predictor
-from committee.saving.saved_estimators import saved
 
 __all__ = [
     "DamagedFile",
@@ -30,6 +29,5 @@ __all__ = [
     "plain_values",
     "predictor",
     "save",
-    "saved",
     "verify",
 ]

@@ -23,7 +23,7 @@ from committee.saving.format.container import metadata_of, read_container, write
 from committee.saving.format.fields import Fields
 from committee.saving.format.file_errors import require
 from committee.saving.format.plain_values import with_keys
-from committee.saving.saved_estimators import Described
+from committee.saving.saved_estimators import Described, register
 from committee.table.schema import Table
 
 LIBRARIES = ("committee", "numpy", "scikit-learn")
@@ -104,6 +104,11 @@ class Saveable:
 
     _data: Data | None = None
     _origin: Origin | None = None
+
+    def __init_subclass__(cls, **arguments: Any) -> None:
+        """Register the class, so that a file can name it."""
+        super().__init_subclass__(**arguments)
+        register(cls)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write this estimator, fitted or not, to one file, which `committee.load` reads.

@@ -17,7 +17,7 @@ from committee.table.schema import MAX_CATEGORIES, TIMES, Column, Kind, Schema
 from committee.table.target_statistics import TargetStatistics
 from committee.task import Classification, Regression
 
-# The engine's forests whose trees vote.
+# The engine's types of forests in which every tree is a member with its own vote.
 TREES = (_engine.Forest, _engine.C45Forest)
 KINDS = {kind.value: kind for kind in Kind}
 

@@ -1,6 +1,6 @@
 """Describe and restore the estimators of a file, each by a registered name.
 
-Our own classes register themselves with `saved`. Their constructors get the parameters, `_learnt` returns
+Our own classes are registered when they are defined. Their constructors get the parameters, `_learnt` returns
 the fitted state by name, and `_take_learnt` checks and restores it. The package `scikit_learn` lists the
 classes of scikit-learn. A file with any other name is refused, so no other class is ever made.
 """
@@ -11,9 +11,10 @@ import importlib
 import inspect
 from dataclasses import dataclass
 from types import FunctionType
-from typing import Any, TypeVar
+from typing import Any
 
 import committee
+from committee.parameters import REMOVED
 from committee.saving.format.codec import FOREIGN, READERS, WRITERS_BY_LIBRARY, Decoder, Encoder, Json
 from committee.saving.format.fields import Fields
 from committee.saving.format.file_errors import DamagedFile, require
@@ -23,13 +24,12 @@ PREFIX = "committee."
 # Functions that can be the rule of an ensemble, with the names of these rules.
 RULE_FUNCTIONS: dict[object, str] = {}
 SAVED: dict[str, type] = {}
-SavedClass = TypeVar("SavedClass", bound=type)
 
 
-def saved(cls: SavedClass) -> SavedClass:
-    """Register a class whose estimators can be saved. Place this decorator above `declared`."""
-    SAVED[cls.__name__] = cls
-    return cls
+def register(cls: type) -> None:
+    """Register a class that a file can name. `Saveable` calls this for each of its subclasses."""
+    if cls.__module__.startswith(PREFIX) and committee._module_of(cls.__name__) is not None:
+        SAVED[cls.__name__] = cls
 
 
 def class_named(name: str) -> type | None:
@@ -58,20 +58,6 @@ class Described:
     fitted: dict[str, object] | None
 
 
-# Parameters of older files that were removed, with the value that they always have now.
-REMOVED: dict[str, object] = {
-    "bag_size": 0.5,
-    "effective_rows": None,
-    "fallback": "majority",
-    "group_size": 50,
-    "label_smoothing": 0.02,
-    "max_cat_to_onehot": 4,
-    "min_variance": 1e-4,
-    "similarity": "euclidean",
-    "smoothing": None,
-    "tweedie_power": 1.5,
-    "weight_decay": 0.0,
-}
 # The removed parameters that predictions depend on. The others change only a fit.
 REMOVED_FROM_PREDICTIONS = ("fallback", "similarity")
 

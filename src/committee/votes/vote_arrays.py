@@ -218,6 +218,32 @@ def highest_of(votes: np.ndarray) -> np.ndarray:
     return highest
 
 
+def margins_of(votes: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Compute margins: votes for the true class minus the most for another one (Schapire et al. 1998).
+
+    Parameters
+    ----------
+    votes : ndarray of shape (n_rows, n_classes)
+    y : ndarray of int of shape (n_rows,)
+        The codes of the true classes.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        Positive if the decision is right. Between -1 and 1 for shares of votes.
+
+    Examples
+    --------
+    >>> margins_of(np.array([[0.7, 0.2, 0.1], [0.7, 0.2, 0.1]]), np.array([0, 1])).round(1)
+    array([ 0.5, -0.5])
+    """
+    rows = np.arange(len(y))
+    others = votes.copy()
+    others[rows, y] = -np.inf
+    margins: np.ndarray = votes[rows, y] - others.max(axis=1)
+    return margins
+
+
 def check_member_weights(weights: object, n_members: int, name: str = "weights") -> np.ndarray:
     """Check the weights of the members and return them as float64. None gives ones.
 

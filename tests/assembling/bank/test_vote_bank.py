@@ -303,7 +303,7 @@ def test_a_bank_opens_without_its_table(tmp_path):
     bank = Bank.open(tmp_path)
     np.testing.assert_array_equal(bank.combine("cawpe"), filled().combine("cawpe"))
     assert "dynamic" not in {each.name for each in bank.leaderboard()}
-    with pytest.raises(ValueError, match=r"DynamicRule looks at the rows, which the folder does not co"):
+    with pytest.raises(ValueError, match=r"DynamicRule uses the columns of X, which the folder does not co"):
         bank.combine("dynamic")
     with pytest.raises(ValueError, match="opened without its table"):
         bank.collect([("bayes", GaussianNB())])
@@ -356,7 +356,7 @@ def test_out_of_bag_votes_belong_to_the_given_rows():
 
 def test_votes_for_numbers_are_stored_in_double_precision(tmp_path):
     table, y = load_diabetes(return_X_y=True)
-    bank = Bank(table, y, task="regression", cv=KFold(4), folder=tmp_path, X_test=table[:9], y_test=y[:9])
+    bank = Bank(table, y, task="regression", cv=KFold(4), folder=tmp_path, X_test=table[:9])
     for fold, (train, held_out) in enumerate(bank.folds):
         line = LinearRegression().fit(table[train], y[train])
         bank.add("line", fold, line.predict(table[held_out]), test_votes=line.predict(table[:9]))
@@ -399,16 +399,6 @@ def test_another_table_or_split_raises_a_one_line_error(change, what, tmp_path):
     with pytest.raises(ValueError, match=f"holds votes on {what}. Use another folder.") as caught:
         Bank(**given | change)
     assert len(str(caught.value).splitlines()) == 1
-
-
-def test_targets_of_test_rows_can_be_added_later(tmp_path):
-    filled(tmp_path)
-    known = Bank(X, Y, cv=3, X_test=NEW, y_test=TRUTH, folder=tmp_path)
-    assert known.members == sorted(MEMBERS)
-    for bank in (known, Bank(X, Y, cv=3, X_test=NEW, folder=tmp_path), Bank.open(tmp_path)):
-        np.testing.assert_array_equal(bank._poll.y_test, TRUTH)
-    with pytest.raises(ValueError, match="holds votes on test rows with other answers"):
-        Bank(X, Y, cv=3, X_test=NEW, y_test=TRUTH[::-1], folder=tmp_path)
 
 
 def test_a_ballot_from_another_bank_is_refused_with_its_file_name(tmp_path):
@@ -557,52 +547,7 @@ def test_the_votes_of_a_folder_are_read_into_memory_once(tmp_path):
     assert peak < votes.nbytes + 2 * 8 * 10 * len(y) + 3 * 8 * 8 * len(y)
 
 
-@pytest.mark.parametrize("is_known", [False, True])
-def test_a_leak_is_reported(is_known):
-    rng = np.random.default_rng(0)
-    y = rng.integers(0, 2, 300)
-    table, new, truth = rng.normal(size=(300, 2)), rng.normal(size=(200, 2)), rng.integers(0, 2, 200)
-    bank = Bank(table, y, cv=3, X_test=new, y_test=truth if is_known else None)
-    for name in ("honest", "leaky"):
-        for fold, (train, held_out) in enumerate(bank.folds):
-            model = GaussianNB().fit(table[train], y[train])
-            votes, test_votes = model.predict_proba(table[held_out]), model.predict_proba(new)
-            if name == "leaky":
-                votes = 0.1 + 0.8 * np.eye(2)[y[held_out]]
-            last = name == "leaky" and fold == 2
-            with (
-                pytest.warns(UserWarning, match="Member 'leaky' may know")
-                if last
-                else warnings.catch_warnings()
-            ):
-                bank.add(name, fold, votes, test_votes=test_votes)
-
-
-def test_honest_members_are_not_suspected():
-    for seed in range(20):
-        rng = np.random.default_rng(seed)
-        table = rng.normal(size=(200, 3))
-        y = (table[:, 0] + rng.normal(size=200) > 0).astype(int)
-        bank = Bank(table[:120], y[:120], cv=3, X_test=table[120:], y_test=y[120:])
-        # A warning would be an error.
-        fill(bank, ["bayes", "near", "tree"], table[:120], y[:120], table[120:])
-
-
-@pytest.mark.parametrize("n_test", [1, 2, 4])
-@pytest.mark.parametrize("is_known", [False, True])
-def test_no_member_is_suspected_because_of_a_few_test_rows(n_test, is_known):
-    for seed in range(10):
-        rng = np.random.default_rng(seed)
-        table = rng.normal(size=(60 + n_test, 3))
-        y = (table[:, 0] + rng.normal(size=60 + n_test) > 0).astype(int)
-        bank = Bank(table[:60], y[:60], cv=3, X_test=table[60:], y_test=y[60:] if is_known else None)
-        # A warning would be an error.
-        fill(bank, ["bayes", "near", "tree"], table[:60], y[:60], table[60:])
-
-
-def test_an_unknown_class_of_a_test_row_is_refused():
-    with pytest.raises(ValueError, match=r"y_test has 9, and the classes are \[0, 1, 2\]"):
-        Bank(X, Y, X_test=NEW, y_test=np.full(len(NEW), 9))
+def test_an_unknown_task_and_a_single_class_are_refused():
     with pytest.raises(ValueError, match='task must be "classification" or "regression"'):
         Bank(X, Y, task="classes")
     with pytest.raises(ValueError, match="y has one class, so there is nothing to vote on"):

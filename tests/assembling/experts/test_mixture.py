@@ -21,8 +21,8 @@ from sklearn.svm import LinearSVC
 
 import committee
 from committee import MixtureOfExpertsClassifier, MixtureOfExpertsRegressor
-from committee.assembling import TableEncoder
 from committee.assembling.experts.gate import Branches
+from committee.members import TableEncoder
 from committee.running import receiving, stopped_by
 from committee.running.deadline import ended_after
 from committee.saving.format.file_errors import DamagedFile

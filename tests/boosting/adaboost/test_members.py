@@ -298,7 +298,7 @@ def test_bad_data_are_errors_that_name_them(member):
     assert "y has one class, 0, and boosting needs two" in error_of(X, y * 0)
     assert "y has one class" in error_of(X, y, y == 1)
     assert "the weight of every row to zero" in error_of(X, y, y * 0)
-    assert "y_val has the classes [7], which y does not have" in error_of(X, y, X_val=X[:2], y_val=[0, 7])
+    assert "y_val has the classes [7], which the fit did not see" in error_of(X, y, X_val=X[:2], y_val=[0, 7])
     assert "X_val does not fit X" in error_of(X, y, X_val=X[:, :3], y_val=y)
     frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])])
     renamed = frame.rename(columns={"x0": "age"})

@@ -193,7 +193,7 @@ def test_validation_rows_must_match_the_training_rows():
         "X_val does not fit X. X has 1 features, but 2 were fitted."
     )
     assert error_of(CLASSIFIER, X, Y, X_val=X, y_val=Y * 2) == (
-        "y_val has the classes [2], which y does not have. It has [0, 1]. Drop those rows."
+        "y_val has the classes [2], which the fit did not see. It saw [0, 1]. Drop those rows."
     )
     assert "inconsistent numbers of samples: [20, 19]" in error_of(CLASSIFIER, X, Y, X_val=X, y_val=Y[:-1])
     assert "Input y_val contains NaN" in error_of(REGRESSOR, X, Y, X_val=X, y_val=[np.nan] * 20)

@@ -311,7 +311,7 @@ def test_knop_does_not_need_rows():
 @pytest.mark.parametrize(
     ("X", "message"),
     [
-        (None, "DynamicRule looks at the rows. Pass X"),
+        (None, "DynamicRule uses the columns of X. Pass X"),
         ([["a"]] * 50, "X must be a matrix of numbers"),
         ([[np.nan]] * 50, "X must be finite"),
         (np.zeros(50), "X must be a matrix of numbers"),

@@ -110,7 +110,7 @@ def test_there_are_at_most_as_many_regions_as_distinct_rows(partition):
 @pytest.mark.parametrize(
     ("rule", "X", "message"),
     [
-        (RegionRule(), None, "RegionRule looks at the rows. Pass X"),
+        (RegionRule(), None, "RegionRule uses the columns of X. Pass X"),
         (RegionRule(), [["a"]] * 80, "X must be a matrix of numbers"),
         (RegionRule(n_regions=1), np.zeros((80, 1)), "n_regions must be an integer >= 2"),
         (

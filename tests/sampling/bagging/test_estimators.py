@@ -110,7 +110,7 @@ def test_a_rule_that_looks_at_rows_gets_them():
     bagging = BaggingClassifier(GaussianNB(), 9, rule="dynamic", oob_score=True, random_state=0).fit(X, Y)
     assert bagging.score(X, Y) > 0.9
     assert bagging.oob_score_ > 0.9
-    with pytest.raises(ValueError, match="looks at the rows, so there is no predictor"):
+    with pytest.raises(ValueError, match="uses the columns of X, so there is no predictor"):
         bagging.predictor()
 
 

@@ -222,7 +222,7 @@ def test_a_member_of_a_subspace_predicts_from_its_columns():
 
 def test_a_pipeline_can_encode_categories_for_its_last_step():
     frame, signal = mixed_frame()
-    pipeline = make_pipeline(committee.assembling.TableEncoder(), Ridge())
+    pipeline = make_pipeline(committee.members.TableEncoder(), Ridge())
     bagging = BaggingRegressor(pipeline, 5, random_state=0).fit(frame, signal)
     assert bagging.score(frame, signal) > 0.5
 

@@ -110,7 +110,7 @@ def test_files_and_pickles_keep_a_rule_that_learns(forest, rule, tmp_path):
         np.testing.assert_array_equal(oob_decision(same), oob_decision(fitted))
         assert same.oob_score_ == fitted.oob_score_
     if rule == "dynamic":
-        with pytest.raises(ValueError, match="looks at the rows"):
+        with pytest.raises(ValueError, match="uses the columns of X"):
             fitted.predictor()
         return
     for predictor in (fitted.predictor(), committee.predictor(tmp_path / "model")):

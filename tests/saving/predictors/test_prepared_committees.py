@@ -11,7 +11,7 @@ import pytest
 from edited_files import change
 from every_estimator import COMMITTEES, ESTIMATORS, make, mixed_frame, name_of, target_for, votes_of
 from sklearn.base import clone, is_classifier
-from sklearn.linear_model import Lasso, LogisticRegression, RidgeClassifier
+from sklearn.linear_model import Lasso, LogisticRegression
 from sklearn.naive_bayes import BernoulliNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
@@ -240,8 +240,8 @@ def test_an_older_file_must_be_saved_again(path):
             r"^The member 0 of .*BernoulliNB\)\. Use",
         ),
         (
-            StackingClassifier([("tree", C45Classifier())], final_estimator=RidgeClassifier(), cv=2),
-            r"^The final_estimator of .* \(sklearn.linear_model.RidgeClassifier\)\. Use committee\.load\.$",
+            StackingClassifier([("tree", C45Classifier())], final_estimator=LinearSVC(), cv=2),
+            r"^The final_estimator of .* \(sklearn.svm.LinearSVC\)\. Use committee\.load\.$",
         ),
         (
             VotingClassifier([("pipe", make_pipeline(MinMaxScaler(), LogisticRegression()))]),

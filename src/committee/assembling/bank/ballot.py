@@ -26,7 +26,7 @@ from committee.saving.format.file_errors import DamagedFile, require
 from committee.saving.format.plain_values import with_keys
 from committee.table import Schema, read_like
 from committee.table.input_types import ArrayLike, TableLike
-from committee.task import Classification, Regression, check_lengths, check_target
+from committee.task import Classification, Regression
 from committee.votes.folds import Fold, split_fingerprint
 from committee.votes.vote_arrays import NEARLY_ONE, as_shares, check_block, dtype_of
 
@@ -51,7 +51,6 @@ class Poll:
     held_out : list of ndarray of int
         The rows that each fold holds out.
     n_test_rows : int
-    y_test : ndarray of shape (n_test_rows,), or None
     table, split, test : str
         Fingerprints of the table with y and weights, of the folds with groups, and of the test rows.
     """
@@ -62,26 +61,17 @@ class Poll:
     groups: np.ndarray | None
     held_out: list[np.ndarray]
     n_test_rows: int
-    y_test: np.ndarray | None
     table: str
     split: str
     test: str
 
     @classmethod
-    def of(
-        cls,
-        training: TrainingSet,
-        folds: list[Fold],
-        X_test: TableLike | None = None,
-        y_test: ArrayLike | None = None,
-    ) -> Poll:
+    def of(cls, training: TrainingSet, folds: list[Fold], X_test: TableLike | None = None) -> Poll:
         """Make the poll for a table, its folds and test rows."""
-        n_test_rows, answers, test = 0, None, ""
+        n_test_rows, test = 0, ""
         if X_test is not None:
             rows = read_like(X_test, training.schema)
-            answers = None if y_test is None else test_answers(y_test, training.task, rows.n_rows)
             n_test_rows = rows.n_rows
-            # The fingerprint does not include the answers, because they may become known later.
             alone = Data.of(rows, np.full(n_test_rows, np.nan), None)
             test = table_print(alone, training.schema, training.task)
         return cls(
@@ -91,7 +81,6 @@ class Poll:
             training.groups,
             [held_out for _, held_out in folds],
             n_test_rows,
-            answers,
             table_print(training.data, training.schema, training.task),
             split_fingerprint(folds, training.groups),
             test,
@@ -117,12 +106,10 @@ class Poll:
 
     def check_same(self, other: Poll, folder: Path) -> None:
         """Raise unless another poll for the folder of this poll is the same."""
-        are_alike = self.y_test is None or other.y_test is None or np.array_equal(self.y_test, other.y_test)
         for what, is_same in (
             ("another table", self.table == other.table),
             ("another split of this table", self.split == other.split),
             ("other test rows", self.test == other.test),
-            ("test rows with other answers", are_alike),
         ):
             if not is_same:
                 raise ValueError(f"The folder {folder} holds votes on {what}. Use another folder.")
@@ -139,6 +126,7 @@ class Poll:
         description, arrays = read_container(path)
         decoder = Decoder(arrays)
         parts = Fields(decoder.named(with_keys(description, {"poll"}, "poll")["poll"], "poll"), "poll")
+        parts.values.pop("y_test", None)  # Older folders contain it.
         decoder.finish()
         task = parts.take("task", object)
         if not isinstance(task, Classification | Regression):
@@ -153,7 +141,6 @@ class Poll:
             parts.optional_array("groups", np.int64, y.shape),
             parts.take("held_out", list),
             n_test_rows,
-            parts.optional_array("y_test", dtype, (n_test_rows,)),
             *(parts.take(name, str) for name in ("table", "split", "test")),
         )
         parts.finish()
@@ -161,9 +148,8 @@ class Poll:
             are_rows = isinstance(rows, np.ndarray) and rows.dtype == np.int64 and rows.ndim == 1
             require(are_rows and len(rows) and 0 <= rows.min() <= rows.max() < len(y), "A fold has no rows")
         if isinstance(task, Classification):
-            for codes in (y, found.y_test):
-                are_codes = codes is None or ((codes >= 0) & (codes < task.n_outputs)).all()
-                require(are_codes, f"{path} has answers of unknown classes")
+            are_codes = ((y >= 0) & (y < task.n_outputs)).all()
+            require(are_codes, f"{path} has answers of unknown classes")
         require(found.weights is None or (found.weights >= 0).all(), f"{path} has a negative weight")
         return found
 
@@ -326,28 +312,6 @@ def file_name(place: Place) -> str:
     digest = hashlib.sha256(member.encode()).hexdigest()[:12]
     readable = re.sub(r"[^A-Za-z0-9_-]", "_", member)[:40]
     return f"{readable}-{digest}.{'bags' if fold is None else f'fold{fold}'}{SUFFIX}"
-
-
-def test_answers(y_test: ArrayLike, task: Task, n_rows: int) -> np.ndarray:
-    """Return the answers to the test rows as codes or numbers.
-
-    Examples
-    --------
-    >>> test_answers(["no", "perhaps"], Classification.of(["no", "yes"])[0], n_rows=2)
-    Traceback (most recent call last):
-    ValueError: y_test has 'perhaps', and the classes are ['no', 'yes'].
-    """
-    if isinstance(task, Regression):
-        answers: np.ndarray = Regression.of(y_test, "y_test")[1]
-        check_lengths(n_rows, answers)
-        return answers
-    labels = check_target(y_test, "y_test")
-    check_lengths(n_rows, labels)
-    codes = {label: code for code, label in enumerate(task.classes.tolist())}
-    for label in labels.tolist():
-        if label not in codes:
-            raise ValueError(f"y_test has {label!r}, and the classes are {task.classes.tolist()}.")
-    return np.array([codes[label] for label in labels.tolist()], dtype=np.int32)
 
 
 def table_print(data: Data, schema: Schema, task: Task) -> str:

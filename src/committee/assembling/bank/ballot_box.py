@@ -1,9 +1,8 @@
 """Store ballots in memory or in a folder, and compute honest votes from them.
 
-In: a ballot for each fitted model. Out: honest votes, votes on test rows, and a warning if a member may know
-the answers of held-out rows. In a folder, each ballot is a separate file that is written completely or not at
-all. A process that is killed only loses its current fit, and several processes can add ballots at the same
-time.
+In: a ballot for each fitted model. Out: honest votes and votes on test rows. In a folder, each ballot is a
+separate file that is written completely or not at all. A process that is killed only loses its current fit,
+and several processes can add ballots at the same time.
 """
 
 from __future__ import annotations
@@ -17,20 +16,14 @@ import numpy as np
 
 from committee.assembling.bank.ballot import SUFFIX, Ballot, Place, Poll, file_name
 from committee.assembling.calibration import Curves
-from committee.metrics.row_losses import squared_errors
 from committee.saving.format.file_errors import DamagedFile
 from committee.saving.predictors.score_votes import METHODS, folded_scores
-from committee.task import Classification
 from committee.votes.honest_votes import HonestVotes
 from committee.votes.vote_arrays import dtype_of
 
 POLL_FILE = "bank.poll"
 # A function that turns the contents of ballots into votes, with the rows of the table, or None for test rows.
 Voting = Callable[[np.ndarray, np.ndarray | None], np.ndarray]
-# A leak is reported if the loss on test rows is higher by this many standard errors and by this share.
-N_STANDARD_ERRORS, SHARE = 5.0, 0.1
-# With fewer rows the standard error is so uncertain that honest members would be suspected.
-FEWEST_ROWS = 10
 
 
 class BallotBox:
@@ -73,10 +66,6 @@ class BallotBox:
             self._kept[ballot.place] = ballot
         else:
             ballot.write(self.folder, self.poll)
-        if self._are_whole(self.folds_by_member()[ballot.member]):
-            leak = self._leak_of(ballot.member)
-            if leak is not None:
-                warnings.warn(leak, UserWarning, stacklevel=3)
 
     def take(self, place: Place) -> Ballot:
         """Return a ballot. Votes in a file are mapped into memory."""
@@ -208,44 +197,6 @@ class BallotBox:
             else curves.honest_votes(scores, rows)
         )
 
-    def _leak_of(self, member: str) -> str | None:
-        """Return a warning if the models of a member have an implausibly low loss on held-out rows.
-
-        The models were fitted neither on the held-out rows nor on the test rows, so the mean loss should be
-        about the same on both. The loss is the Brier score for classes and the squared error for numbers.
-        Without the answers of the test rows, it is 1 minus the highest vote, since models are more certain on
-        rows that they know. None if there is no leak, or if it cannot be measured.
-        """
-        poll, as_votes = self.poll, self._from_scores(member)
-        are_known = poll.y_test is not None
-        if poll.n_test_rows < FEWEST_ROWS or not (are_known or isinstance(poll.task, Classification)):
-            return None
-        total, counts = np.zeros(poll.n_rows), np.zeros(poll.n_rows)
-        on_test, n_models = np.zeros(poll.n_test_rows), 0
-        for ballot in self._ballots(member):
-            if ballot.test_votes is None:
-                return None
-            votes = as_votes(ballot.votes, ballot.rows)
-            total[ballot.rows] += losses(votes, poll.y[ballot.rows] if are_known else None)
-            counts[ballot.rows] += 1
-            on_test += losses(as_votes(ballot.test_votes, None), poll.y_test)
-            n_models += 1
-        voted = counts > 0
-        if voted.sum() < FEWEST_ROWS:
-            return None
-        weights = np.ones(voted.sum()) if poll.weights is None else poll.weights[voted]
-        honest, honest_error = mean_and_error(total[voted] / counts[voted], weights)
-        test, test_error = mean_and_error(on_test / n_models, np.ones(len(on_test)))
-        difference, error = test - honest, float(np.hypot(honest_error, test_error))
-        if difference <= N_STANDARD_ERRORS * error or difference <= SHARE * test:
-            return None
-        times = difference / error if error else float("inf")
-        return (
-            f"Member {member!r} may know the rows that it votes on: the loss of its models is {honest:.3g} "
-            f"on held-out rows and {test:.3g} on test rows, {times:.0f} standard errors more. Look for a "
-            "column or a step that uses y."
-        )
-
 
 def poll_of_folder(poll: Poll, folder: Path) -> Poll:
     """Write a poll to its folder. Raise if the folder contains another poll."""
@@ -258,28 +209,4 @@ def poll_of_folder(poll: Poll, folder: Path) -> Poll:
     # Read the file even after writing it, because another process may have created it at the same time.
     known = Poll.read(path)
     known.check_same(poll, folder)
-    if poll.y_test is None:
-        return known
-    if known.y_test is None:
-        poll.write(path)
-    return poll
-
-
-def losses(votes: np.ndarray, y: np.ndarray | None) -> np.ndarray:
-    """Return the loss per row: Brier, squared error, or 1 - max probability if y is unknown."""
-    if y is None:
-        return 1.0 - votes.max(axis=1).astype(np.float64)
-    return squared_errors(votes[None].astype(np.float64), y)[0]
-
-
-def mean_and_error(values: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
-    """Return the weighted mean and its standard error.
-
-    Examples
-    --------
-    >>> mean_and_error(np.array([1.0, 3.0]), np.array([1.0, 1.0]))
-    (2.0, 1.0)
-    """
-    mean = float(np.average(values, weights=weights))
-    spread = np.sqrt(np.square(weights * (values - mean)).sum() * len(values) / (len(values) - 1))
-    return mean, float(spread / weights.sum())
+    return known

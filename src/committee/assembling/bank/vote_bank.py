@@ -64,8 +64,6 @@ class Bank:
         The split, as for the `cv` of committees.
     X_test : table of shape (n_test_rows, n_columns), default=None
         Rows to decide on. The vote of a member on them is the mean of the votes of its models.
-    y_test : array-like of shape (n_test_rows,), default=None
-        The answers of the test rows, if known. They are only used to find members that know held-out rows.
     calibrate : {"isotonic", "sigmoid", "temperature"} or None, default=None
         How to turn the scores of members with a `decision_function` and without `predict_proba` into votes.
         A curve is fitted on the honest scores. The honest scores of a fold are calibrated by a curve of the
@@ -104,7 +102,6 @@ class Bank:
         groups: ArrayLike | None = None,
         cv: object = 5,
         X_test: TableLike | None = None,
-        y_test: ArrayLike | None = None,
         calibrate: str | None = None,
         folder: str | os.PathLike[str] | None = None,
     ) -> None:
@@ -114,7 +111,7 @@ class Bank:
         if not training.is_open:
             raise ValueError("y has one class, so there is nothing to vote on.")
         folds = training.folds(cv)
-        box = BallotBox(Poll.of(training, folds, X_test, y_test), folder, calibrate)
+        box = BallotBox(Poll.of(training, folds, X_test), folder, calibrate)
         test_rows = None if X_test is None else in_order(open_source(X_test), training.schema).native
         self._take(box, training, folds, test_rows, can_vote_out_of_bag(cv, training.groups))
 
@@ -139,7 +136,7 @@ class Bank:
         Returns
         -------
         Bank
-            It cannot use rules that look at the rows.
+            It cannot use rules that use the columns of X.
         """
         path = Path(folder, POLL_FILE)
         if not path.is_file():
@@ -488,14 +485,14 @@ class Bank:
         return leaderboard_of(honest, chosen, rules, scoring, SEED)
 
     def _fit_rule(self, rule: object, names: Iterable[str] | None) -> tuple[Rule, TableEncoder | None]:
-        """Fit a rule on all honest votes. Return it, with an encoder if it looks at the rows."""
+        """Fit a rule on all honest votes. Return it, with an encoder if it uses the columns of X."""
         honest, encoder = self.honest(names), None
         made = seeded(as_rule(rule), generator_of(SEED))
         if made._looks_at_X():
             if self._training is None:
                 raise ValueError(
-                    f"{type(made).__name__} looks at the rows, which the folder does not contain. Make the "
-                    "bank with its table: Bank(X, y, folder=...)."
+                    f"{type(made).__name__} uses the columns of X, which the folder does not contain. Make "
+                    "the bank with its table: Bank(X, y, folder=...)."
                 )
             encoder, honest = look_at_rows(honest, self._training.X)
         return honest.fit_rule(made), encoder

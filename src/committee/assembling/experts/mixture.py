@@ -10,7 +10,7 @@ import sys
 from typing import Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from committee import running
@@ -18,11 +18,11 @@ from committee.assembling.committee import FITS_AT_ONCE, RUNNER, VERBOSE
 from committee.assembling.experts.expectation_maximisation import EMSettings, Mixture, Rows, climb
 from committee.assembling.experts.gate import Branches, expert_shares
 from committee.assembling.experts.softmax import SoftmaxModel, fields_of, model_from
-from committee.combining.metadata_routing import reaches, request
+from committee.combining.metadata_routing import accepts_weights
 from committee.learners.training_data import Training, read_training
 from committee.learners.tree_parameters import CATEGORICAL_FEATURES, draw_seed
 from committee.learners.voter import Classifies, Regresses, Tabular
-from committee.members.member_kinds import is_member
+from committee.members.member_kinds import MEMBER, is_member
 from committee.members.member_tasks import naming, numbered
 from committee.members.member_votes import votes_of
 from committee.members.table_encoder import TableEncoder, new_encoder
@@ -37,7 +37,7 @@ from committee.parameters import (
     parameter,
 )
 from committee.running.deadline import check
-from committee.saving import Fields, saved
+from committee.saving import Fields
 from committee.saving.predictors.predictor import Predictor
 from committee.saving.states.state import take_table
 from committee.table import BinnedTable
@@ -71,9 +71,7 @@ class Experts(Tabular):
 
     estimator: BaseEstimator | None = parameter(
         None,
-        Constraint(
-            "an estimator with fit and predict, or None", lambda value: value is None or is_member(value)
-        ),
+        MEMBER,
         "The estimator that is cloned for each expert. Its `fit` must accept `sample_weight`, and a "
         "classifier must have `predict_proba`. None is a softmax regression for classes and a linear "
         "regression for numbers.",
@@ -139,7 +137,7 @@ class Experts(Tabular):
         Parameters
         ----------
         X : table of shape (n_rows, n_columns)
-            Gates and experts see it as a matrix from `committee.assembling.TableEncoder`.
+            Gates and experts see it as a matrix from `committee.members.TableEncoder`.
         y : array-like of shape (n_rows,)
         sample_weight : array-like of shape (n_rows,), default=None
             Weight 2 is equivalent to the row twice. Rows of weight 0 are ignored.
@@ -277,7 +275,7 @@ class Experts(Tabular):
 
     def predictor(self) -> Predictor:
         """Raise an error, because gates need the rows."""
-        raise ValueError("The gate looks at the rows, so there is no predictor. Use the mixture.")
+        raise ValueError("The gate uses the columns of X, so there is no predictor. Use the mixture.")
 
     def _has_learnt(self) -> bool:
         return "_encoder" in self.__dict__
@@ -332,7 +330,6 @@ class Experts(Tabular):
         self.converged_ = fields.take("converged", bool)
 
 
-@saved
 @declared
 class MixtureOfExpertsClassifier(Classifies, Experts):
     r"""A mixture of experts for classification: a gate weights the experts for each row.
@@ -376,7 +373,6 @@ class MixtureOfExpertsClassifier(Classifies, Experts):
     """
 
 
-@saved
 @declared
 class MixtureOfExpertsRegressor(Regresses, Experts):
     r"""A mixture of experts for regression: a gate weights the experts for each row.
@@ -441,9 +437,7 @@ def check_member(name: str, member: BaseEstimator, are_classes: bool) -> None:
     if is_classifier(member) != are_classes:
         wanted = "classifier" if are_classes else "regressor"
         raise ValueError(f"{name} {kind} is not a {wanted}. Use one, such as {example}.")
-    requesting = clone(member)
-    request(requesting, "sample_weight")
-    if not reaches(requesting, "sample_weight"):
+    if not accepts_weights(member):
         raise ValueError(
             f"{name} {kind} does not support sample_weight in fit, but EM weights rows. Use one that does, "
             f"such as {example}."

@@ -41,16 +41,28 @@ from committee.boosting.gradient.additive_trees import Staged
 from committee.boosting.gradient.training_rows import check_given, check_two_classes
 from committee.combining.fixed_rules import one_hot
 from committee.combining.metadata_routing import all_take_weights
+from committee.learners import tree_parameters
 from committee.learners.fit_session import CallbackSupportMixin, FitFrame, warn_of_no_more, with_callbacks
 from committee.learners.fitted_members import Members, mean_importances
-from committee.learners.training_data import check_same_task, fit_table, read_resumed_table, training_of
-from committee.learners.tree_parameters import CATEGORICAL_FEATURES, N_JOBS, RUNNER, VERBOSE, draw_seed
+from committee.learners.training_data import (
+    check_grows,
+    check_same_rows,
+    check_same_task,
+    fit_table,
+    read_resumed_table,
+    training_of,
+)
 from committee.members.member_fit import importances_of
-from committee.members.member_kinds import check_engine_member, check_estimator, is_member, takes_codes
+from committee.members.member_kinds import (
+    MEMBER,
+    check_engine_member,
+    check_estimator,
+    is_member,
+    takes_codes,
+    values_error,
+)
 from committee.members.member_view import native_table
 from committee.parameters import (
-    RANDOM_STATE,
-    Constraint,
     boolean,
     check_parameters,
     declared,
@@ -99,9 +111,7 @@ class AdaBoost(CallbackSupportMixin, Staged):
 
     estimator: Any = parameter(
         None,
-        Constraint(
-            "an estimator with fit and predict, or None", lambda value: value is None or is_member(value)
-        ),
+        MEMBER,
         "The member, cloned for every round. None uses a stump for two classes, a tree of depth "
         "1 + ceil(log2(n_classes)) for more classes and a tree of depth 3 for regression. The engine fits "
         "all rounds of `DecisionStump`, `DecisionTree`, `RandomTree` and `C45Classifier` members without "
@@ -145,24 +155,12 @@ class AdaBoost(CallbackSupportMixin, Staged):
     store_weights: bool = parameter(
         False, boolean, "Whether to store the weights of the rows in every round as `row_weights_`."
     )
-    warm_start: bool = parameter(
-        False,
-        boolean,
-        "Whether `fit` adds members to those of the previous fit, up to `n_estimators`. The rows must be "
-        "the same. Their weights are those after the previous fit, so `sample_weight` has an effect only in "
-        "the first fit. If a fit is interrupted (Ctrl-C), the finished members are kept and the next fit "
-        "continues; with False, an interrupted fit leaves the estimator unchanged.",
-    )
-    categorical_features: Any = parameter("from_dtype", *CATEGORICAL_FEATURES)
-    runner: Any = parameter("threads", *RUNNER)
-    n_jobs: int | None = parameter(None, *N_JOBS)
-    verbose: int = parameter(0, *VERBOSE)
-    random_state: Any = parameter(
-        None,
-        RANDOM_STATE,
-        "The seed for resampled rows, held-out rows and randomised members. The same seed gives the same "
-        "members for any number of threads and any runner.",
-    )
+    warm_start: bool = parameter(False, *tree_parameters.WARM_START)
+    categorical_features: Any = parameter("from_dtype", *tree_parameters.CATEGORICAL_FEATURES)
+    runner: Any = parameter("threads", *tree_parameters.RUNNER)
+    n_jobs: int | None = parameter(None, *tree_parameters.N_JOBS)
+    verbose: int = parameter(0, *tree_parameters.VERBOSE)
+    random_state: Any = parameter(None, *tree_parameters.SEED)
 
     @with_callbacks
     def fit(
@@ -184,7 +182,8 @@ class AdaBoost(CallbackSupportMixin, Staged):
             Members that are not fitted by the engine get it unchanged.
         y : array-like of shape (n_rows,)
         sample_weight : array-like of shape (n_rows,), default=None
-            Weights of the rows in the first round. None gives every row the weight 1.
+            Weights of the rows in the first round. None gives every row the weight 1. A resumed fit ignores
+            them, because its weights are those after the previous fit.
         X_val : table of shape (n_validation_rows, n_columns), default=None
             Validation rows for `validation_errors_` and for early_stopping=True.
         y_val : array-like of shape (n_validation_rows,), default=None
@@ -203,7 +202,7 @@ class AdaBoost(CallbackSupportMixin, Staged):
         n_before = len(self.estimator_weights_) if resumes else 0
         if resumes and not self._has_rounds_left(n_before):
             return self
-        seed = self._seed if resumes else draw_seed(self.random_state)
+        seed = self._seed if resumes else tree_parameters.draw_seed(self.random_state)
         resamples = self.weighting == "resample" or not all_take_weights(rounds.member)
         n_more = int(self.n_estimators) - n_before
         settings = RoundSettings(scheme, resamples, seed, n_more, n_before, bool(self.store_weights))
@@ -332,22 +331,14 @@ class AdaBoost(CallbackSupportMixin, Staged):
 
     def _check_can_resume(self, rounds: EngineRounds | PythonRounds) -> None:
         check_same_task(rounds.task, self._task)
-        if len(self._distribution.counts) != rounds.n_rows:
-            raise ValueError(
-                f"X has {rounds.n_rows} rows, and the previous fit had "
-                f"{len(self._distribution.counts)}. With warm_start=True, pass the same rows."
-            )
+        check_same_rows(rounds.n_rows, len(self._distribution.counts))
         if not are_members_of(rounds.member, self._members):
             raise ValueError("warm_start=True needs members of the same kind. Set it to False.")
         if self.store_weights and self.row_weights_ is None:
             raise ValueError("store_weights must be True from the first fit on. Set warm_start=False.")
 
     def _has_rounds_left(self, n_before: int) -> bool:
-        if self.n_estimators < n_before:
-            raise ValueError(
-                f"n_estimators={self.n_estimators} must be >= {n_before}, the number of members of the "
-                "previous fit, with warm_start=True."
-            )
+        check_grows(self.n_estimators, n_before, "members")
         if self._is_over:
             warnings.warn("A member has ended the run, so warm_start=True adds no members.", stacklevel=4)
         elif self.n_estimators == n_before:
@@ -481,7 +472,7 @@ class AdaBoost(CallbackSupportMixin, Staged):
             return
         n_columns, names = state.table
         for member in members:
-            fields.require(votes_like(member, n_columns, self._task), "a member votes on another table")
+            fields.require(votes_like(member, n_columns, self._task), "a member was fitted on another table")
         self.n_features_in_ = n_columns
         if names is not None:
             self.feature_names_in_ = names
@@ -510,9 +501,7 @@ class AdaBoost(CallbackSupportMixin, Staged):
 def check_accepts(member: Any, X: Any) -> None:
     """Raise if X is a `BinnedTable` and the member learns from values."""
     if isinstance(X, BinnedTable) and not (runs_in_engine(member) and takes_codes(member)):
-        raise TypeError(
-            f"X is a BinnedTable, and {type(member).__name__} learns from values. Pass the table itself."
-        )
+        raise values_error(member)
 
 
 def warn_of_chance(scheme: Scheme, run: Run) -> None:

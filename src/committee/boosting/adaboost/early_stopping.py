@@ -14,7 +14,6 @@ import numpy as np
 
 from committee.boosting.adaboost.python_rounds import RoundSettings, Run
 from committee.boosting.adaboost.weights import Distribution, Scheme
-from committee.boosting.gradient.training_rows import validation_target
 from committee.combining.fixed_rules import one_hot
 from committee.learners.fit_session import hook_of
 from committee.running import Work
@@ -207,7 +206,7 @@ def validation_curve(rounds: Any, scheme: Scheme, given: tuple[Any, Any, Any]) -
         X = rounds.read(X_val)
     except (TypeError, ValueError) as error:
         raise type(error)(f"X_val does not fit X. {error}") from error
-    y = validation_target(y_val, rounds.task)
+    y = rounds.task.encode(y_val, "y_val")
     n_rows = X.n_rows if isinstance(X, Table) else X.shape[0]
     check_lengths(n_rows, y)
     return Curve(rounds, scheme, X, y, row_weights(sample_weight_val, n_rows, "sample_weight_val"))

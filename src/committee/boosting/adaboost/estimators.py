@@ -9,14 +9,14 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from committee.boosting.adaboost.adaboost import AdaBoost
-from committee.boosting.adaboost.weights import Scheme, error_bounds, margins_of
+from committee.boosting.adaboost.weights import Scheme, error_bounds
 from committee.boosting.gradient.additive_trees import StagedClasses
 from committee.learners.voter import Regresses
 from committee.parameters import Declaration, declared, number, one_of, parameter
-from committee.saving import saved
 from committee.saving.predictors.deciders import MedianDecider
 from committee.saving.predictors.probabilities import shares_of, softmax
-from committee.task import Classification, check_lengths, weighted_median
+from committee.task import check_lengths, weighted_median
+from committee.votes.vote_arrays import margins_of
 
 LEARNING_RATE: Declaration = (
     number(0, closed="neither"),
@@ -60,12 +60,9 @@ class AdaBoostOfClasses(StagedClasses, AdaBoost):
             Between -1 and 1; positive if the decision is right.
         """
         shares = shares_of(self._scores(X))
-        task, codes = Classification.of(y)
+        codes = self._task.encode(y)
         check_lengths(len(shares), codes)
-        unseen = [label for label in task.classes.tolist() if label not in set(self.classes_.tolist())]
-        if unseen:
-            raise ValueError(f"y has the classes {unseen}, which the fit did not see. Drop those rows.")
-        return margins_of(shares, np.searchsorted(self.classes_, task.classes)[codes])
+        return margins_of(shares, codes)
 
     def _decide(self, X: Any) -> np.ndarray:
         return super()._decide(X) if "_forest" in self.__dict__ else self._probabilities(self._scores(X))
@@ -101,7 +98,6 @@ class AdaBoostOfClasses(StagedClasses, AdaBoost):
         return scheme.is_crisp, "share", 1.0
 
 
-@saved
 @declared
 class AdaBoostM1Classifier(AdaBoostOfClasses):
     """AdaBoost.M1 exactly as published by Freund and Schapire (1997).
@@ -126,7 +122,6 @@ class AdaBoostM1Classifier(AdaBoostOfClasses):
     _scheme_name = "m1"
 
 
-@saved
 @declared
 class AdaBoostClassifier(AdaBoostOfClasses):
     """AdaBoost with scikit-learn's parameters: SAMME of Zhu, Zou, Rosset and Hastie (2009).
@@ -162,7 +157,6 @@ class AdaBoostClassifier(AdaBoostOfClasses):
         return (sums.shape[1] * shares_of(sums) - 1) / (sums.shape[1] - 1)
 
 
-@saved
 @declared
 class AdaBoostM2Classifier(AdaBoostOfClasses):
     """AdaBoost.M2 of Freund and Schapire (1997), whose members estimate the plausibility of each class.
@@ -194,7 +188,6 @@ class AdaBoostM2Classifier(AdaBoostOfClasses):
     _scheme_name = "m2"
 
 
-@saved
 @declared
 class AdaBoostRegressor(Regresses, AdaBoost):
     """AdaBoost.R2 of Drucker (1997), with scikit-learn's parameters.

@@ -100,7 +100,7 @@ class Distribution:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RoundWeights:
     """The weight that a member gets right and wrong, in units of 2^-60 of the total weight.
 
     Parameters
@@ -111,7 +111,7 @@ class Outcome:
 
     Examples
     --------
-    >>> Outcome(3, 1, False).error
+    >>> RoundWeights(3, 1, False).error
     0.25
     """
 
@@ -178,22 +178,24 @@ class Scheme:
         """Compute the losses of a member, in the shape of the distribution's units."""
         if self.name == "r2":
             return number_losses(votes[:, 0], y, self.loss, distribution.counts > 0)
-        return label_losses(votes, y) if self.is_crisp else mislabel_losses(votes, y)
+        if self.is_crisp:
+            return (votes.argmax(axis=1) != y).astype(np.float64)
+        return mislabel_losses(votes, y)
 
-    def is_no_better_than_chance(self, outcome: Outcome) -> bool:
+    def is_no_better_than_chance(self, outcome: RoundWeights) -> bool:
         """Return whether a member is no better than chance, which ends the run."""
         if self.name == "samme":
             return outcome.wrong >= outcome.right * (self.n_classes - 1)
         return outcome.wrong >= outcome.right if self.name == "r2" else outcome.wrong > outcome.right
 
-    def vote(self, outcome: Outcome) -> float:
+    def vote(self, outcome: RoundWeights) -> float:
         """Compute the weight of a member's vote."""
         log_odds = math.log(outcome.odds)
         if self.name == "samme":
             return self.learning_rate * (log_odds + math.log(self.n_classes - 1))
         return self.learning_rate * log_odds if self.name == "r2" else log_odds
 
-    def last_vote(self, outcome: Outcome, distribution: Distribution) -> float:
+    def last_vote(self, outcome: RoundWeights, distribution: Distribution) -> float:
         """Compute the weight of the vote of a member that ends the run.
 
         The vote of a perfect member would be infinite. In M1 and M2 it is instead computed as if there were
@@ -204,10 +206,10 @@ class Scheme:
         return math.log(2 * distribution.n_draws + 1) if is_by_odds else 1.0
 
 
-def weigh(distribution: Distribution, losses: np.ndarray) -> Outcome:
+def weigh(distribution: Distribution, losses: np.ndarray) -> RoundWeights:
     """Sum the weight that a member gets right and wrong."""
     takes_part = distribution.counts > 0
-    return Outcome(
+    return RoundWeights(
         fixed_sum(distribution.counts, distribution.units * (1 - losses)),
         fixed_sum(distribution.counts, distribution.units * losses),
         not losses[takes_part].any(),
@@ -221,11 +223,6 @@ def reweigh(distribution: Distribution, losses: np.ndarray, vote: float) -> Dist
     return replace(
         distribution, units=np.where(distribution.units > 0, np.maximum(units, SMALLEST_UNIT), 0.0)
     )
-
-
-def label_losses(votes: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Return 1 for misclassified rows and 0 for others. Among equal votes, the first class is predicted."""
-    return (votes.argmax(axis=1) != y).astype(np.float64)
 
 
 def mislabel_losses(votes: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -254,32 +251,6 @@ def fixed_sum(counts: np.ndarray, units: np.ndarray) -> int:
     if fixed.ndim == 2:
         fixed = fixed.sum(axis=1)
     return int((fixed * counts.astype(np.int64)).sum())
-
-
-def margins_of(shares: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Compute margins: votes for the true class minus the most for another one (Schapire et al. 1998).
-
-    Parameters
-    ----------
-    shares : ndarray of shape (n_rows, n_classes)
-        Shares of the votes.
-    y : ndarray of int of shape (n_rows,)
-        The codes of the true classes.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-        Between -1 and 1; positive if the decision is right.
-
-    Examples
-    --------
-    >>> margins_of(np.array([[0.7, 0.2, 0.1], [0.7, 0.2, 0.1]]), np.array([0, 1])).round(1)
-    array([ 0.5, -0.5])
-    """
-    rows = np.arange(len(y))
-    others = shares.copy()
-    others[rows, y] = -np.inf
-    return shares[rows, y] - others.max(axis=1)
 
 
 def error_bounds(errors: np.ndarray, votes: np.ndarray, n_mislabels: int = 1) -> np.ndarray:

@@ -7,10 +7,8 @@ from committee.boosting.gradient.additive_trees import StagedClasses
 from committee.boosting.gradient.rounds import Rounds
 from committee.learners.training_data import Training
 from committee.parameters import boolean, declared, number, parameter
-from committee.saving import saved
 
 
-@saved
 @declared
 class LogitBoostClassifier(StagedClasses, Rounds):
     """LogitBoost, which fits a regression tree to a Newton step for each class in every round.

@@ -28,13 +28,13 @@ from committee.learners.fit_session import (
 from committee.learners.training_data import (
     NO_LIMIT,
     Training,
+    check_grows,
     check_same_task,
     fit_table,
     read_resumed_table,
     training_of,
 )
 from committee.parameters import (
-    RANDOM_STATE,
     boolean,
     check_parameters,
     declared,
@@ -111,19 +111,8 @@ class Rounds(CallbackSupportMixin, AdditiveTrees):
         10, integer(1), "The number of rounds without improvement after which early stopping ends the fit."
     )
     tol: float = parameter(1e-7, number(0), "The smallest reduction of the loss that is an improvement.")
-    warm_start: bool = parameter(
-        False,
-        boolean,
-        "Whether `fit` adds rounds to those of the previous fit, up to `n_estimators`. If a fit is "
-        "interrupted (Ctrl-C), the finished rounds are kept and the next fit continues; with False, an "
-        "interrupted fit leaves the estimator unchanged.",
-    )
-    random_state: Any = parameter(
-        None,
-        RANDOM_STATE,
-        "The seed for random rows, columns and validation rows, and for the order of target statistics. The "
-        "same seed gives the same model for any number of threads.",
-    )
+    warm_start: bool = parameter(False, *tree_parameters.WARM_START)
+    random_state: Any = parameter(None, *tree_parameters.SEED)
     n_jobs: int | None = parameter(None, *tree_parameters.N_JOBS)
     verbose: int = parameter(0, *tree_parameters.VERBOSE)
 
@@ -224,11 +213,7 @@ class Rounds(CallbackSupportMixin, AdditiveTrees):
                 f"warm_start=True adds rounds to {self.n_iter_} rounds, up to n_estimators. Set n_estimators "
                 f"to a number, not to {self.n_estimators!r}."
             )
-        if self.n_estimators < self.n_iter_:
-            raise ValueError(
-                f"n_estimators={self.n_estimators} must be larger or equal to the {self.n_iter_} rounds of "
-                "the previous fit, with warm_start=True."
-            )
+        check_grows(self.n_estimators, self.n_iter_, "rounds")
         return self.n_estimators == self.n_iter_
 
     def _check_target(self, y: np.ndarray, training: Training, name: str = "y") -> None:

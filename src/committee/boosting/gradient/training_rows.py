@@ -157,7 +157,7 @@ def validation_rows(
         table = read_like(X, training.table.schema)
     except (TypeError, ValueError) as error:
         raise type(error)(f"X_val does not fit X. {error}") from error
-    target = validation_target(y, training.task)
+    target = training.task.encode(y, "y_val")
     check_lengths(table.n_rows, target)
     weights = row_weights(sample_weight, table.n_rows, "sample_weight_val")
     class_weight = getattr(estimator, "class_weight", None)
@@ -207,21 +207,6 @@ def initial_scores(init_score: Any, n_rows: int, n_scores: int, name: str) -> np
         limits = f"{-LARGEST_NUMBER:g} and {LARGEST_NUMBER:g}"
         raise ValueError(f"{name} must be between {limits}. Got {largest:g}. Scale it.")
     return np.ascontiguousarray(scores.reshape(n_rows, n_scores))
-
-
-def validation_target(y: Any, task: Classification | Regression) -> np.ndarray:
-    """Return the codes or numbers of y_val."""
-    if isinstance(task, Regression):
-        return np.ascontiguousarray(Regression.of(y, "y_val")[1])
-    found, codes = Classification.of(y, "y_val")
-    known = {label: code for code, label in enumerate(task.classes.tolist())}
-    labels = found.classes.tolist()
-    unseen = [label for label in labels if label not in known]
-    if unseen:
-        raise ValueError(
-            f"y_val has the classes {unseen}, which y does not have. It has {list(known)}. Drop those rows."
-        )
-    return np.array([known[label] for label in labels], dtype=np.int32)[codes]
 
 
 def take_table(table: Table | BinnedTable, rows: np.ndarray) -> Table | BinnedTable:

@@ -33,7 +33,7 @@ NEARLY_ZERO = 1e-10
 ROWS_OF_A_THREAD = 1024
 # The number of rows with similar votes in META-DES.
 N_ALIKE = 5
-# The limit of log-odds, at which the probability is 0 or 1.
+# The logarithms of prior probabilities are clipped at minus this number, so that they are finite.
 SURE = 1e4
 
 Competence = Callable[[Known, Query], np.ndarray]
@@ -94,7 +94,7 @@ def local_mean(
     own: np.ndarray | None = None,
     without: float = 0.0,
 ) -> np.ndarray:
-    """Return the weighted means of facts about members over the neighbours that they have voted on.
+    """Return the weighted mean of a fact about each member over the neighbours that the member has voted on.
 
     Parameters
     ----------

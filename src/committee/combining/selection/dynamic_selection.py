@@ -25,7 +25,7 @@ from committee.combining.selection.competence import (
 from committee.combining.selection.competence_data import NOTHING, Known, Query, profile_size, profiles_of
 from committee.combining.selection.feature_space import Space, as_matrix
 from committee.parameters import boolean, declared, integer, one_of, optional, parameter
-from committee.saving import DamagedFile, saved
+from committee.saving import DamagedFile
 from committee.saving.format import attributes
 from committee.table.input_types import ArrayLike, TableLike
 from committee.table.nearest_rows import Nearest, distances_between
@@ -58,10 +58,9 @@ BLOCK_SIZE = 1 << 20
 PROFILES_SIZE = 1 << 22
 
 
-@saved
 @declared
 class DynamicRule(Rule):
-    """Select the members that are competent on the nearest honest rows, separately for each row.
+    """Select the members that are competent on the nearest rows with honest votes, separately for each row.
 
     ============== ============================================= =======================================
     method         competence of a member                        deciding members (paper)
@@ -389,7 +388,7 @@ class DynamicRule(Rule):
         return max(1, BLOCK_SIZE // max(n_facts, n_members * self._known.n_outputs))
 
     def _everywhere(self) -> bool:
-        """Return whether all known rows are neighbours, so that no gathering is needed."""
+        """Return whether all known rows are neighbours of every row, so that none has to be selected."""
         return METHODS[self.method].source is not None and self.n_neighbours_ == len(self._known.y)
 
     def _looks_at_X(self) -> bool:

@@ -32,7 +32,6 @@ from committee.metrics.row_losses import (
 )
 from committee.metrics.scoring import DecisionScore, learnt_by, metric_of
 from committee.parameters import RANDOM_STATE, Constraint, Declaration, declared, integer, optional, parameter
-from committee.saving import saved
 from committee.saving.format import attributes
 from committee.saving.format.file_errors import require
 from committee.table.input_types import RandomState
@@ -42,6 +41,7 @@ from committee.votes.vote_arrays import (
     NEARLY_ONE,
     blocks_of,
     highest_of,
+    margins_of,
     rounding_of,
     weighted_sum,
 )
@@ -88,7 +88,6 @@ class SelectionRule(Rule):
         return weighted_sum(votes[is_selected], self.weights_[is_selected])
 
 
-@saved
 @declared
 class GreedyRule(SelectionRule):
     r"""Repeatedly add the member that reduces the loss of the mean vote most.
@@ -166,7 +165,6 @@ class GreedyRule(SelectionRule):
         return [np.sort(rng.permutation(n_members)[:size]) for _ in range(self.n_bags)]
 
 
-@saved
 @declared
 class BestMemberRule(SelectionRule):
     """Use only the member with the lowest loss, or the first of several.
@@ -357,12 +355,12 @@ class ErrorEnsemble:
         self.highest = np.empty(len(y))
         for rows, block in blocks_of(votes):
             self.gain[rows] = votes_for(block, y[rows]).max(axis=0)
-            self.harm[rows] = -np.min([lead_of(vote, y[rows]) for vote in block], axis=0)
+            self.harm[rows] = -np.min([margins_of(vote, y[rows]) for vote in block], axis=0)
             self.highest[rows] = block.max(axis=(0, 2))
 
     def losses(self) -> np.ndarray:
         """Return the loss with each member added."""
-        lead = lead_of(self.total, self.y)
+        lead = margins_of(self.total, self.y)
         # Smaller differences to the highest class are ties.
         slack = 2 * self.rounding * (self.total.max(axis=1) + self.highest)
         is_wrong = lead < -self.gain - slack
@@ -424,11 +422,3 @@ class AnyMetricEnsemble:
         rows = None if self.honest.has_voted is None else n_added[:, 0] > 0
         decision = decided(total / np.maximum(n_added, 1), self.rounding)
         return loss_on(rows, self.loss, decision, self.honest)
-
-
-def lead_of(votes: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Return the difference of the vote for the true class of each row and the highest other vote."""
-    rows = np.arange(len(y))
-    others = votes.copy()
-    others[rows, y] = -np.inf
-    return votes[rows, y] - others.max(axis=1)

@@ -18,7 +18,7 @@ from committee.combining.selection.feature_space import Space, as_matrix
 from committee.metrics.metric_table import METRICS
 from committee.metrics.scoring import learnt_by
 from committee.parameters import RANDOM_STATE, Constraint, declared, integer, one_of, parameter
-from committee.saving import DamagedFile, saved
+from committee.saving import DamagedFile
 from committee.saving.format import attributes
 from committee.table.input_types import RandomState, TableLike
 from committee.table.nearest_rows import distances_between
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 OF_ROWS = [name for name, metric in METRICS.items() if metric.losses is not None]
 
 
-@saved
 @declared
 class RegionRule(Rule):
     """Select the member with the lowest loss in each region of X, or the first of several.

@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from typing import Any, Unpack
 
 import numpy as np
-from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.base import is_classifier, is_regressor
 
-from committee.combining.metadata_routing import reaches, request
+from committee.combining.metadata_routing import accepts_weights
 from committee.evaluating.resampling.confidence_intervals import Where, check_n_draws, in_tasks, seed_of
-from committee.evaluating.vote_scores import as_array
 from committee.learners.training_data import Training
 from committee.members.member_fit import fit_member
 from committee.members.member_tasks import naming
@@ -34,8 +33,6 @@ from committee.task import (
     Regression,
     are_repetitions,
     check_lengths,
-    check_target,
-    codes_in,
 )
 
 # Maps the number of a fit and its votes to the array to keep.
@@ -95,9 +92,7 @@ class Bagged:
                 f"y must have at least two classes. Got {np.unique(training_set.answers).tolist()}."
             )
         weights = np.ones(training_set.n_rows) if training_set.weights is None else training_set.weights
-        requesting = clone(estimator)
-        request(requesting, "sample_weight")
-        if not are_repetitions(weights) and not reaches(requesting, "sample_weight"):
+        if not are_repetitions(weights) and not accepts_weights(estimator):
             raise ValueError(
                 f"{type(estimator).__name__} does not accept sample_weight, and only small integer weights "
                 "can be replaced by repeated rows. Pass such weights, none, or another estimator."
@@ -125,10 +120,7 @@ class Bagged:
     def test_rows(self, X: TableLike | None, y: ArrayLike) -> tuple[Any, np.ndarray]:
         """Return a test table in the form that members accept, and its y as class codes or numbers."""
         source = open_source(X)
-        if isinstance(self.training.task, Regression):
-            _, answers = Regression.of(y)
-        else:
-            answers = codes_in(as_array(check_target(y), "y"), self.training.task.classes)
+        answers = self.training.task.encode(y, "y_test")
         check_lengths(source.n_rows, answers)
         try:
             read_like(source, self.training.schema)

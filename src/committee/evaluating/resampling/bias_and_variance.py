@@ -252,7 +252,8 @@ def likelihood_parts(decided: np.ndarray, counts: np.ndarray, y: np.ndarray) -> 
     """Decompose log loss. The main prediction is the geometric mean, rescaled to sum to one.
 
     The variance is the mean Kullback-Leibler divergence of the fits from the main prediction. It equals the
-    logarithm of the scale, so it does not depend on y and only increases the loss (Heskes 1998).
+    logarithm of the factor that makes the geometric mean sum to one, so it does not depend on y and only
+    increases the loss (Heskes 1998).
 
     Parameters
     ----------

@@ -17,6 +17,7 @@ from committee.metrics.curves import Weighed
 from committee.metrics.metric_table import CLASSES, ERRORS, NUMBERS, Metric
 from committee.metrics.row_losses import NoValueError
 from committee.metrics.scoring import check_has_value, known, metric_of
+from committee.parameters import refusing_unknown_names
 from committee.running import Runner
 from committee.table.input_types import ArrayLike, RandomState, TableLike
 
@@ -107,6 +108,7 @@ class BootstrapError:
         return interval_of(value, draws, kind=kind, level=level, n_draws=B, **where)
 
 
+@refusing_unknown_names
 @with_parameters(RUNS)
 def bootstrap_error(
     estimator: object,

@@ -12,13 +12,11 @@ the same thread, and ended when a cell takes too long. It also ends when its par
 from __future__ import annotations
 
 import math
-import sys
 import threading
 import time
 import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,7 +26,6 @@ from committee.assembling.member_fits import fit_fold, fit_in_bags, fitted, has_
 from committee.assembling.named_members import Member, seeded_by_name
 from committee.members.member_votes import votes_of
 from committee.members.training_set import TrainingSet
-from committee.parameters import is_integer, is_number
 from committee.running import Runner, Task, TaskError
 from committee.table.input_types import TableLike
 from committee.table.schema import take_rows
@@ -178,45 +175,17 @@ def rows_of(training: TrainingSet, is_wanted: np.ndarray) -> TrainingSet:
     )
 
 
-@dataclass(frozen=True)
-class Limits:
-    """The limits of a cell.
-
-    Parameters
-    ----------
-    seconds : float or None, default=None
-        The time of all fits and votes of the cell.
-    n_bytes : int or None, default=None
-        The memory in addition to the table. Only Linux can limit it.
-    """
-
-    seconds: float | None = None
-    n_bytes: int | None = None
-
-    def __post_init__(self) -> None:
-        if self.seconds is not None and not (is_number(self.seconds) and self.seconds > 0):
-            raise ValueError(f"time_limit must be a number of seconds > 0, or None. Got {self.seconds!r}.")
-        if self.n_bytes is not None and not (is_integer(self.n_bytes) and self.n_bytes >= 1):
-            raise ValueError(f"memory_limit must be a number of bytes >= 1, or None. Got {self.n_bytes!r}.")
-        if self.n_bytes is not None and sys.platform != "linux":
-            raise ValueError("memory_limit needs Linux. Set it to None.")
-
-    @property
-    def are_set(self) -> bool:
-        """Whether there is a limit."""
-        return self.seconds is not None or self.n_bytes is not None
-
-
 class TimeLimitError(Exception):
     """A cell exceeded its time limit."""
 
 
-def run_within(limits: Limits, key: str, training: TrainingSet, cell: StudyCell, *arguments: Any) -> Outcome:
+def run_within(seconds: float, key: str, training: TrainingSet, cell: StudyCell, *arguments: Any) -> Outcome:
     """Run a cell in another process, and end it if it takes too long.
 
     Parameters
     ----------
-    limits : Limits
+    seconds : float
+        The time limit of all fits and votes of the cell.
     key : str
         The fingerprint of the table. The table is sent to the process once.
     training, cell, *arguments : see `run_cell`
@@ -228,7 +197,7 @@ def run_within(limits: Limits, key: str, training: TrainingSet, cell: StudyCell,
     if not hasattr(_of_thread, "process"):
         _of_thread.process = CellProcess()
     try:
-        outcome: Outcome = _of_thread.process.run(limits, key, training, cell, *arguments)
+        outcome: Outcome = _of_thread.process.run(seconds, key, training, cell, *arguments)
         return outcome
     except Exception as error:
         return Outcome.failed(error)
@@ -249,7 +218,7 @@ class CellProcess:
         self._handle: Any = None
 
     def run(
-        self, limits: Limits, key: str, training: TrainingSet, cell: StudyCell, *arguments: Any
+        self, seconds: float, key: str, training: TrainingSet, cell: StudyCell, *arguments: Any
     ) -> Outcome:
         """Run a cell in the process."""
         if self._runner is None:
@@ -258,9 +227,8 @@ class CellProcess:
             self._key, self._handle = key, self._runner.put(training)
             # The time limit of a cell does not include the start of the process, imports and the table.
             self._wait(self._runner.submit(begin, self._handle, *arguments), None, cell)
-        given = limits.n_bytes, self._handle, cell, *arguments
-        task = self._runner.submit(run_in_memory, *given, name=str(cell))
-        outcome: Outcome = self._wait(task, limits.seconds, cell)
+        task = self._runner.submit(run_cell, self._handle, cell, *arguments, name=str(cell))
+        outcome: Outcome = self._wait(task, seconds, cell)
         return outcome
 
     def _wait(self, task: Task, seconds: float | None, cell: StudyCell) -> Any:
@@ -287,32 +255,6 @@ class CellProcess:
 
 def begin(*given: object) -> None:
     """Do nothing, so that a process starts and imports the classes of its arguments."""
-
-
-def run_in_memory(n_bytes: int | None, training: TrainingSet, cell: StudyCell, *arguments: Any) -> Outcome:
-    """Run a cell in this process, which may allocate at most `n_bytes` more memory."""
-    if n_bytes is None:
-        return run_cell(training, cell, *arguments)
-    import resource
-
-    before = resource.getrlimit(resource.RLIMIT_DATA)
-    resource.setrlimit(resource.RLIMIT_DATA, (data_bytes() + n_bytes, before[1]))
-    try:
-        outcome = run_cell(training, cell, *arguments)
-    finally:
-        resource.setrlimit(resource.RLIMIT_DATA, before)
-    if outcome.error is not None and outcome.error.startswith(("MemoryError", "_ArrayMemoryError")):
-        message = f"MemoryError: {cell} takes more than {n_bytes / 1e6:.0f} MB of memory."
-        return Outcome(error=message, trace=outcome.trace)
-    return outcome
-
-
-def data_bytes() -> int:
-    """Return the size of the memory of this process to which the limit applies."""
-    for line in Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines():
-        if line.startswith("VmData:"):
-            return int(line.split()[1]) * 1024
-    raise OSError("/proc/self/status has no line VmData, which memory_limit needs. Set it to None.")
 
 
 def outcome_of(task: Task) -> Outcome:

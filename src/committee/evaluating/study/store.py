@@ -3,7 +3,7 @@
 SQLite is part of Python, survives `kill -9` and power failures, and lets several processes write at the same
 time. DuckDB would be another dependency and lets only one process write. Votes are in the same file, not in
 Parquet files next to it, so that a cell and its votes are stored together or not at all, a study is one file
-to copy, and two studies are merged cell by cell. A store contains names, numbers and text. Opening it runs no
+to copy. A store contains names, numbers and text. Opening it runs no
 code.
 
     facts     the settings of all cells (test_size, cv), the metrics (scoring), and notes
@@ -30,8 +30,6 @@ import numpy as np
 from committee.evaluating.study.cell import Outcome, StudyCell
 from committee.saving import DamagedFile
 
-# The settings that must be equal in two stores to merge them.
-SETTINGS = ("test_size", "cv")
 FILE = "study.sqlite"
 VERSION = 1
 SECONDS_TO_WAIT = 60
@@ -302,78 +300,3 @@ def translated_errors(place: str) -> Iterator[None]:
         raise OSError(f"Cannot read or write {place}: {error}.") from error
     except sqlite3.DatabaseError as error:
         raise DamagedFile(f"{place} is not a study of committee, or is damaged: {error}.") from error
-
-
-def merge(store: Store, other: Store) -> int:
-    """Add the contents of another store to a store.
-
-    Parameters
-    ----------
-    store, other : Store
-        The other is not changed. If the two contradict each other, an error is raised and nothing is added.
-
-    Returns
-    -------
-    int
-        The number of finished cells that were added.
-    """
-    conflict = next(conflicts(store, other), None)
-    if conflict is not None:
-        raise ValueError(f"{other.place} cannot be merged into {store.place}: {conflict}")
-    for name in SETTINGS:
-        store.set_fact(name, other.fact(name))
-    for (name, task), recipe in other.recipes().items():
-        store.add_learner(name, task, recipe)
-    tables = other.tables()
-    for table in tables.values():
-        store.add_table(table)
-    for name, resample in other.query("SELECT table_name, resample FROM splits"):
-        is_test = other.split(name, resample, tables[name].n_rows)
-        assert is_test is not None
-        store.add_split(name, resample, is_test)
-    here, failed = store.finished(), store.failures()
-    scores: dict[StudyCell, list[tuple[str, float]]] = {}
-    for (cell, metric), score in other.scores().items():
-        scores.setdefault(cell, []).append((metric, score))
-    n_added = 0
-    for cell, seconds in other.finished().items():
-        if cell in here:
-            continue
-        table = tables[cell.table]
-        votes, honest = (other.votes(cell, part, table) for part in ("test", "honest"))
-        store.keep(cell, Outcome(votes, honest, *seconds), scores.get(cell, []), table.dtype)
-        n_added += 1
-    for cell, (error, trace) in other.failures().items():
-        if cell not in here and cell not in failed:
-            store.keep(cell, Outcome(error=error, trace=trace), [], tables[cell.table].dtype)
-    return n_added
-
-
-def conflicts(store: Store, other: Store) -> Iterator[str]:
-    """Yield a line for each contradiction between two stores."""
-    for name in SETTINGS:
-        here, there = store.fact(name), other.fact(name)
-        if here is not None and there is not None and here != there:
-            yield f"{name} is {there[0]} there, and {here[0]} here."
-    recipes = store.recipes()
-    for (name, task), recipe in other.recipes().items():
-        known = recipes.get((name, task), recipe)
-        if known != recipe:
-            yield f"learner {name!r} is {recipe} there, and {known} here."
-    tables, others = store.tables(), other.tables()
-    for name, table in others.items():
-        if name in tables and tables[name].fingerprint != table.fingerprint:
-            yield f"table {name!r} is different there."
-    for name, resample in other.query("SELECT table_name, resample FROM splits"):
-        n_rows = others[name].n_rows
-        if not are_same(*(each.split(name, resample, n_rows) for each in (store, other))):
-            yield f"resample {resample} of table {name!r} has other test rows there."
-    for cell in store.finished().keys() & other.finished().keys():
-        for part in ("test", "honest"):
-            if not are_same(*(each.votes(cell, part, others[cell.table]) for each in (store, other))):
-                yield f"{cell} has other votes there."
-
-
-def are_same(known: np.ndarray | None, found: np.ndarray | None) -> bool:
-    """Return whether two arrays are equal. A missing array equals any."""
-    return known is None or found is None or np.array_equal(known, found, equal_nan=known.dtype.kind == "f")

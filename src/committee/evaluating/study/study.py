@@ -14,7 +14,7 @@ import numpy as np
 from committee import running
 from committee.automatic.portfolio import without_convergence_warnings
 from committee.evaluating.comparison import Comparison
-from committee.evaluating.study.cell import Limits, Outcome, StudyCell, end_process
+from committee.evaluating.study.cell import Outcome, StudyCell, end_process
 from committee.evaluating.study.named_learners import learners_of
 from committee.evaluating.study.results import (
     USUAL,
@@ -26,10 +26,10 @@ from committee.evaluating.study.results import (
     names_of,
     scores_of,
 )
-from committee.evaluating.study.store import FILE, Store, TableRecord, merge
+from committee.evaluating.study.store import FILE, Store, TableRecord
 from committee.evaluating.study.sweep import AddedRule, Pace, StudyTable, Sweep, tables_of
 from committee.extensions import extension, study_report
-from committee.parameters import is_float, is_integer
+from committee.parameters import is_float, is_integer, is_number, refusing_unknown_names
 from committee.running import Runner
 from committee.votes.folds import drawn_share
 
@@ -66,8 +66,6 @@ class Study:
         The folder of the store. None keeps it in memory.
     time_limit : float, default=None
         The time limit of a cell in seconds. A cell that takes longer is ended and counts as failed.
-    memory_limit : int, default=None
-        The memory limit of a cell in bytes. Needs Linux.
 
     Examples
     --------
@@ -79,6 +77,7 @@ class Study:
     (('tree', 'bayes'), ('iris', 'wine'), array([1.5, 1.5]))
     """
 
+    @refusing_unknown_names
     def __init__(
         self,
         learners: Iterable[object] | Mapping[str, object] = (),
@@ -90,7 +89,6 @@ class Study:
         cv: int | None = 5,
         folder: str | os.PathLike[str] | None = None,
         time_limit: float | None = None,
-        memory_limit: int | None = None,
     ) -> None:
         if not is_float(test_size) or not 0 < test_size < 1:
             raise ValueError(f"test_size must be a number between 0 and 1. Got {test_size!r}.")
@@ -101,7 +99,9 @@ class Study:
         if scoring is not None and (isinstance(scoring, str) or not scoring):
             raise ValueError(f"scoring must be a list of at least one metric, or None. Got {scoring!r}.")
         self.scoring = None if scoring is None else list(scoring)
-        self.limits = Limits(time_limit, memory_limit)
+        if time_limit is not None and not (is_number(time_limit) and time_limit > 0):
+            raise ValueError(f"time_limit must be a number of seconds > 0, or None. Got {time_limit!r}.")
+        self.time_limit = time_limit
         self.test_size, self.cv = test_size, cv
         self._tables = {table.name: table for table in tables_of(tables)}
         # Errors are raised before the store is created, so that they leave no incomplete store.
@@ -195,7 +195,7 @@ class Study:
             records,
             lambda table, resample: self._split(records[table], resample),
             self.cv,
-            self.limits,
+            self.time_limit,
             pace,
         )
         try:
@@ -335,24 +335,6 @@ class Study:
             is_test = self._split(table, cell.resample)
             self._keep(table, cell, added.decide(self.store, finished, cell, table, is_test))
         return self
-
-    def merge(self, other: Study | str | os.PathLike[str]) -> int:
-        """Add the results of another study.
-
-        Parameters
-        ----------
-        other : Study, or the folder of one
-            It must have the same `test_size` and `cv`. Learners and tables of the same name must be equal.
-
-        Returns
-        -------
-        int
-            The number of finished cells that were added.
-        """
-        if isinstance(other, Study):
-            return merge(self.store, other.store)
-        with Study.open(other) as opened:
-            return merge(self.store, opened.store)
 
     def _read_tables(self) -> list[TableRecord]:
         """Return the records of the tables for the store."""

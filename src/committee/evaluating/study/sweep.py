@@ -21,7 +21,7 @@ from committee.assembling.named_members import Member, seeded_by_name
 from committee.combining.rule import Rule
 from committee.combining.rule_registry import as_rule
 from committee.evaluating.comparison import listed
-from committee.evaluating.study.cell import Limits, Outcome, StudyCell, outcome_of, run_cell, run_within
+from committee.evaluating.study.cell import Outcome, StudyCell, outcome_of, run_cell, run_within
 from committee.evaluating.study.store import Store, TableRecord
 from committee.members.training_set import TrainingSet
 from committee.running import Runner, Task, Work, receiving
@@ -91,7 +91,8 @@ class Sweep:
     split : callable
         A function of a table and a resample that returns the mask of the test rows.
     cv : int, splitter or None
-    limits : Limits
+    time_limit : float or None
+        The seconds of a cell.
     pace : Pace
     """
 
@@ -101,7 +102,7 @@ class Sweep:
     records: Mapping[str, TableRecord]
     split: Callable[[str, int], np.ndarray]
     cv: int | None
-    limits: Limits
+    time_limit: float | None
     pace: Pace
     _shared: dict[tuple[str, int], Any] = field(default_factory=dict)
     _n_open: Counter[tuple[str, int]] = field(default_factory=Counter)
@@ -155,8 +156,8 @@ class Sweep:
         given = self._shared[place], cell, estimator, self.split(*place), self.cv
         # The progress of the trees of a cell would hide the progress of the study.
         with receiving(None):
-            if self.limits.are_set:
-                return run.submit(run_within, self.limits, record.fingerprint, *given, name=str(cell))
+            if self.time_limit is not None:
+                return run.submit(run_within, self.time_limit, record.fingerprint, *given, name=str(cell))
             return run.submit(run_cell, *given, name=str(cell))
 
     def _close(self, cell: StudyCell) -> None:
@@ -257,7 +258,9 @@ class AddedRule:
         made, names = as_rule(rule), list(members)
         title = name or f"{rule if isinstance(rule, str) else type(made).__name__}({'+'.join(names)})"
         if made._looks_at_X():
-            raise ValueError(f"{title} looks at the rows, but a study stores only votes. Use another rule.")
+            raise ValueError(
+                f"{title} uses the columns of X, but a study stores only votes. Use another rule."
+            )
         if not names:
             raise ValueError("members must be at least one learner of the study. Got none.")
         return cls(title, made, names)

@@ -7,7 +7,6 @@ estimators. Bags, columns and seeds are the same for both.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, ClassVar, Self
@@ -20,19 +19,30 @@ from sklearn.utils.validation import check_is_fitted
 from committee import _engine, running
 from committee.combining.fixed_rules import one_hot
 from committee.combining.rule import FixedRule, Rule, check_rule
+from committee.learners import tree_parameters
 from committee.learners.fit_session import CallbackSupportMixin, FitFrame, warn_of_no_more, with_callbacks
 from committee.learners.fitted_members import Members, mean_importances
-from committee.learners.training_data import check_same_task, fit_table, read_resumed_table, training_of
-from committee.learners.tree_parameters import CATEGORICAL_FEATURES, N_JOBS, RUNNER, VERBOSE, draw_seed
+from committee.learners.training_data import (
+    check_same_rows,
+    check_same_task,
+    fit_table,
+    read_resumed_table,
+    training_of,
+)
 from committee.learners.voter import Tabular, is_plain
 from committee.members.member_fit import importances_of
-from committee.members.member_kinds import check_estimator, grows_in_engine, is_member, takes_codes
+from committee.members.member_kinds import (
+    MEMBER,
+    check_estimator,
+    grows_in_engine,
+    is_member,
+    takes_codes,
+    values_error,
+)
 from committee.members.member_votes import check_scored_by
 from committee.members.training_set import group_codes, in_order
 from committee.metrics.scoring import metric_of
 from committee.parameters import (
-    RANDOM_STATE,
-    Constraint,
     boolean,
     check_parameters,
     declared,
@@ -54,7 +64,14 @@ from committee.sampling.bagging.outside_votes import (
 from committee.sampling.bagging.runner_fits import each_vote, fit_members
 from committee.sampling.bags import Bags, repeats_of, weights_each_time
 from committee.sampling.ensemble import Ensemble
-from committee.sampling.out_of_bag import OutOfBag, check_can_resume, check_metric, is_named, n_outputs_of
+from committee.sampling.out_of_bag import (
+    OutOfBag,
+    check_can_resume,
+    check_metric,
+    is_named,
+    n_outputs_of,
+    warn_if_all_rows_seen,
+)
 from committee.sampling.out_of_bag_rules import Ruling, is_open, learns, needs_votes
 from committee.saving import Fields
 from committee.saving.model_parts import TREES
@@ -99,9 +116,7 @@ class Bagging(CallbackSupportMixin, Ensemble):
 
     estimator: Any = parameter(
         None,
-        Constraint(
-            "an estimator with fit and predict, or None", lambda value: value is None or is_member(value)
-        ),
+        MEMBER,
         "The member, cloned for each bag with new random states. None is an unpruned tree. The engine grows "
         "`DecisionTree`, `RandomTree`, `DecisionStump` and `C45Classifier` members in one call, from a table "
         "that is binned once, or sorted once for C4.5. They use all classes and categories of the table. The "
@@ -147,23 +162,12 @@ class Bagging(CallbackSupportMixin, Ensemble):
         "Whether to store the votes of every member on the rows outside of its bag, for `oob_votes_` and "
         "`recombine`.",
     )
-    warm_start: bool = parameter(
-        False,
-        boolean,
-        "Whether `fit` adds members to those of the previous fit, up to `n_estimators`. The rows must be the "
-        "same. An interrupted fit (Ctrl-C) keeps the members that are fitted, and the next fit resumes it. "
-        "With False, an interrupted fit does not change the estimator.",
-    )
-    categorical_features: Any = parameter("from_dtype", *CATEGORICAL_FEATURES)
-    runner: Any = parameter("threads", *RUNNER)
-    n_jobs: int | None = parameter(None, *N_JOBS)
-    random_state: Any = parameter(
-        None,
-        RANDOM_STATE,
-        "The seed of bags, columns and members. The same seed gives the same members on any number of "
-        "threads and with any runner.",
-    )
-    verbose: int = parameter(0, *VERBOSE)
+    warm_start: bool = parameter(False, *tree_parameters.WARM_START)
+    categorical_features: Any = parameter("from_dtype", *tree_parameters.CATEGORICAL_FEATURES)
+    runner: Any = parameter("threads", *tree_parameters.RUNNER)
+    n_jobs: int | None = parameter(None, *tree_parameters.N_JOBS)
+    random_state: Any = parameter(None, *tree_parameters.SEED)
+    verbose: int = parameter(0, *tree_parameters.VERBOSE)
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
@@ -190,7 +194,7 @@ class Bagging(CallbackSupportMixin, Ensemble):
         check_parameters(self)
         resumes = bool(self.warm_start) and self._has_learnt()
         data = self._read_training(X, y, sample_weight, groups, resumes)
-        seed = self._seed if resumes else draw_seed(self.random_state)
+        seed = self._seed if resumes else tree_parameters.draw_seed(self.random_state)
         rule = self._new_rule(seed)
         batch = self._batch(data, rule, seed, self._n_members() if resumes else 0)
         if batch.last == batch.first:
@@ -202,9 +206,7 @@ class Bagging(CallbackSupportMixin, Ensemble):
         with frame.work:
             made = self._make(replace(batch, progress=frame.hook))
         frame.end(made.interruption, made.n_members, lambda: self._keep_made(made, batch, rule))
-        if self.oob_score and np.isnan(self.oob_curve_[-1]):
-            message = "Every bag contains every row, so oob_score_ is NaN. Fit more members."
-            warnings.warn(message, stacklevel=3)
+        warn_if_all_rows_seen(self._out_of_bag if self.oob_score else None)
         return self
 
     @property
@@ -266,7 +268,7 @@ class Bagging(CallbackSupportMixin, Ensemble):
             A name of `committee.rules`, a function of votes, or a rule. A rule that learns needs a fit with
             `keep_votes=True`.
         X : table, default=None
-            The table of the fit, for a rule that looks at the rows.
+            The table of the fit, for a rule that uses the columns of X.
 
         Returns
         -------
@@ -318,9 +320,7 @@ class Bagging(CallbackSupportMixin, Ensemble):
         member = self._default_member() if self.estimator is None else clone(self.estimator)
         check_estimator(member, are_classes=self._task_type is Classification)
         if isinstance(X, BinnedTable) and not takes_codes(member):
-            raise TypeError(
-                f"X is a BinnedTable, and {type(member).__name__} learns from values. Pass the table itself."
-            )
+            raise values_error(member)
         source = X if isinstance(X, BinnedTable) else open_source(X)
         table = read_resumed_table(self, source) if resumes else fit_table(self, source, sample_weight)
         training = training_of(self, table, y, sample_weight, getattr(self, "class_weight", None))
@@ -492,11 +492,7 @@ class Bagging(CallbackSupportMixin, Ensemble):
         check_same_task(data.training.task, self._task)
         if grows_in_engine(data.member) != self._is_engine():
             raise ValueError("warm_start=True needs members of the same kind. Set it to False.")
-        if bags.n_rows != self._bags.n_rows:
-            raise ValueError(
-                f"X has {bags.n_rows} rows, and the previous fit had {self._bags.n_rows}. With "
-                "warm_start=True, pass the same rows."
-            )
+        check_same_rows(bags.n_rows, self._bags.n_rows)
         if not bags.equals(self._bags):
             raise ValueError(
                 "warm_start=True needs the bags of the previous fit, and these differ. Keep rows, weights, "
@@ -563,7 +559,7 @@ class Bagging(CallbackSupportMixin, Ensemble):
         if not self._is_engine():
             for i, member in enumerate(self._members):
                 n_seen = n_columns if columns is None else len(columns[i])
-                fields.require(votes_like(member, n_seen, self._task), "a member votes on another table")
+                fields.require(votes_like(member, n_seen, self._task), "a member was fitted on another table")
         self._seed = fields.integer("seed", 0, 2**64 - 1)
         self._bags = Bags.take(fields.fields("bags"))
         self.estimator_ = fields.take("estimator", object)

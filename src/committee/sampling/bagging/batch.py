@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from committee import _engine
-from committee.learners.training_data import Training
+from committee.learners.training_data import Training, check_grows
 from committee.members.seeds import COLUMNS, stream
 from committee.parameters import is_float
 from committee.sampling.bags import Bags
@@ -174,11 +174,7 @@ warm_start=True.
     """
     if isinstance(n_estimators, str):
         return n_before if is_flat(curve) else max(MOST_MEMBERS, n_before)
-    if n_estimators < n_before:
-        raise ValueError(
-            f"n_estimators={n_estimators} must be larger or equal to the {n_before} {what} of the previous "
-            "fit, with warm_start=True."
-        )
+    check_grows(n_estimators, n_before, what)
     return int(n_estimators)
 
 

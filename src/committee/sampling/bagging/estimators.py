@@ -10,7 +10,6 @@ from committee.learners.voter import Classifies, Regresses
 from committee.parameters import declared, one_of, parameter
 from committee.sampling.bagging.bagging import Bagging
 from committee.sampling.ensemble import oob_decision_function, oob_prediction
-from committee.saving import saved
 
 
 class ClassMembers(Classifies, Bagging):
@@ -41,7 +40,6 @@ class NumberMembers(Regresses, Bagging):
     oob_prediction_ = property(oob_prediction)
 
 
-@saved
 @declared
 class BaggingClassifier(ClassMembers):
     """A committee of classifiers of one kind, each fitted on other rows.
@@ -86,7 +84,6 @@ class BaggingClassifier(ClassMembers):
     )
 
 
-@saved
 @declared
 class BaggingRegressor(NumberMembers):
     """A committee of regressors of one kind, each fitted on other rows.
@@ -107,7 +104,6 @@ class BaggingRegressor(NumberMembers):
     """
 
 
-@saved
 @declared
 class RandomSubspaceClassifier(ClassMembers):
     """A committee of classifiers of one kind, each fitted on all rows and half of the columns.
@@ -130,7 +126,6 @@ class RandomSubspaceClassifier(ClassMembers):
     bootstrap: bool = False
 
 
-@saved
 @declared
 class RandomSubspaceRegressor(NumberMembers):
     """A committee of regressors of one kind, each fitted on all rows and half of the columns.

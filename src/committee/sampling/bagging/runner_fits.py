@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
-from committee.combining.metadata_routing import all_take_weights, reaches, request
+from committee.combining.metadata_routing import accepts_weights, all_take_weights
 from committee.members.member_fit import fit_member
 from committee.members.member_tasks import failed_member, naming, numbered, results_in_order
 from committee.members.member_view import voting_model
@@ -66,10 +65,7 @@ def check_weights_reach(member: Any, weights: np.ndarray | None) -> None:
     """Raise if rows have weights and a member, or the estimator in it that predicts, takes none."""
     if weights is None:
         return
-    # Metadata routing reports the weights only for an estimator that requests them.
-    requesting = clone(member)
-    request(requesting, "sample_weight")
-    if not reaches(requesting, "sample_weight"):
+    if not accepts_weights(member):
         raise ValueError(
             f"{type(member).__name__} takes no sample_weight, and rows or classes have weights. Set "
             "bootstrap=True and pass no groups: then rows are drawn in proportion to them."

@@ -17,7 +17,7 @@ from committee.parameters import Constraint, boolean, declared, either, is_mappi
 from committee.sampling.ensemble import oob_decision_function, oob_prediction
 from committee.sampling.forest.forest import Forest
 from committee.sampling.out_of_bag_rules import Ruling
-from committee.saving import Fields, saved
+from committee.saving import Fields
 from committee.task import Classification, balancing_weights, class_weights, to_numbers
 
 
@@ -196,7 +196,6 @@ class ForestRegressor(Regresses, Forest):
             fields.require(False, str(error).removesuffix("."))
 
 
-@saved
 @declared
 class RandomForestClassifier(ForestClassifier):
     """A random forest classifier: full trees on rows drawn with replacement, few columns tried at each node.
@@ -215,7 +214,6 @@ class RandomForestClassifier(ForestClassifier):
     """
 
 
-@saved
 @declared
 class RandomForestRegressor(ForestRegressor):
     """A random forest regressor: full trees on rows drawn with replacement.
@@ -231,7 +229,6 @@ class RandomForestRegressor(ForestRegressor):
     """
 
 
-@saved
 @declared
 class ExtraTreesClassifier(ForestClassifier):
     """Extremely randomised trees for classification: full trees on all rows, one random threshold per column.
@@ -249,7 +246,6 @@ class ExtraTreesClassifier(ForestClassifier):
     bootstrap: bool = False
 
 
-@saved
 @declared
 class ExtraTreesRegressor(ForestRegressor):
     """Extremely randomised trees for regression: full trees on all rows, one random threshold per column.

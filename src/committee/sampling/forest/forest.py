@@ -85,7 +85,7 @@ class Forest(CallbackSupportMixin, Ensemble):
     min_samples_leaf: int | float = parameter(1, *tree_parameters.MIN_SAMPLES_LEAF)
     min_weight_fraction_leaf: float = parameter(0.0, *tree_parameters.MIN_WEIGHT_FRACTION_LEAF)
     max_features: int | float | str | None = parameter(None, *tree_parameters.MAX_FEATURES)
-    random_state: Any = parameter(None, *tree_parameters.TREE_SEED)
+    random_state: Any = parameter(None, *tree_parameters.SEED)
     categorical_features: Any = parameter("from_dtype", *tree_parameters.CATEGORICAL_FEATURES)
     max_leaf_nodes: int | None = parameter(None, *tree_parameters.MAX_LEAF_NODES)
     min_impurity_decrease: float = parameter(0.0, *tree_parameters.MIN_IMPURITY_DECREASE)
@@ -106,8 +106,8 @@ class Forest(CallbackSupportMixin, Ensemble):
                 integer(1), Constraint("a float > 0", lambda value: is_float(value) and 0 < value < np.inf)
             )
         ),
-        "The number of rows to draw for each tree. A float is a share of the number that None draws, and may "
-        "exceed 1.",
+        "The number of rows to draw for each tree. None is the number that `bootstrap` describes. A float is "
+        "a multiple of it, which may exceed 1.",
     )
     oob_importances: bool = parameter(
         False,
@@ -115,13 +115,7 @@ class Forest(CallbackSupportMixin, Ensemble):
         "Whether to measure how much the error of each tree on the rows outside of its bag grows when a "
         "column is shuffled.",
     )
-    warm_start: bool = parameter(
-        False,
-        boolean,
-        "Whether `fit` adds trees to those of the previous fit, up to `n_estimators`. An interrupted fit "
-        "(Ctrl-C) keeps the trees that are grown, and the next fit resumes it. With False, an interrupted "
-        "fit does not change the forest.",
-    )
+    warm_start: bool = parameter(False, *tree_parameters.WARM_START)
     n_jobs: int | None = parameter(None, *tree_parameters.N_JOBS)
     verbose: int = parameter(0, *tree_parameters.VERBOSE)
 

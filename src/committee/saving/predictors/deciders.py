@@ -342,7 +342,7 @@ def aligned(votes: np.ndarray, member: Predictor, task: Task, absent: float) -> 
 
 def check_member(member: Predictor, n_columns: int, task: Task) -> None:
     """Raise `DamagedFile` unless a member has the expected columns, task and classes."""
-    require(member.schema.n_columns == n_columns, "A member votes on other columns")
+    require(member.schema.n_columns == n_columns, "A member was fitted on other columns")
     require(type(member.task) is type(task), "A member has another task")
     if isinstance(task, Classification) and isinstance(member.task, Classification):
         known = np.isin(member.task.classes, task.classes).all()

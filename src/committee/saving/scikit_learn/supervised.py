@@ -61,32 +61,14 @@ def with_size(kind: Kind, size: str, n: int) -> Kind:
     return check
 
 
-def binarizer(value: object, sizes: Sizes) -> None:
-    """Check a fitted LabelBinarizer, which sets the number of classes."""
-    listed_estimator("sklearn.preprocessing.LabelBinarizer")(value, sizes)
-    labels()(getattr(value, "classes_", None), sizes)
-
-
-ONE_OUTPUT = with_size(either(floats("features"), sparse(1, "features"), floats(1, "features")), "outputs", 1)
 OUTPUTS = either(
     with_size(floats("features"), "outputs", 1), floats("outputs", "features"), sparse("outputs", "features")
 )
 REGRESSION = {"coef_": OUTPUTS, "intercept_": either(number(), floats("outputs"), floats())}
-ONE_REGRESSION = {"coef_": ONE_OUTPUT, "intercept_": either(number(), floats(1), floats())}
 CLASSIFICATION = {
     "classes_": labels(),
     "coef_": either(floats("decisions", "features"), sparse("decisions", "features")),
     "intercept_": either(number(), floats("decisions")),
-}
-# For two classes, ridge classifiers store a vector. With several labels per row, each label has a decision.
-RIDGE_CLASSIFICATION = {
-    "_label_binarizer": binarizer,
-    "coef_": either(
-        with_size(floats("features"), "classes", 2),
-        floats("decisions", "features"),
-        floats("classes", "features"),
-    ),
-    "intercept_": either(number(), floats("decisions"), floats("classes")),
 }
 # Attributes that describe the fit or the choice of its parameters, and that no method reads.
 RECORD_NAMES = (
@@ -94,22 +76,6 @@ RECORD_NAMES = (
     "cv_results_", "rank_", "singular_", "Cs_", "C_", "l1_ratios_", "scores_", "coefs_paths_",
 )  # fmt: skip
 RECORDS = dict.fromkeys(RECORD_NAMES, anything)
-# `partial_fit` of stochastic gradient descent continues these averages.
-AVERAGED = optional(either(floats("features"), floats("decisions", "features")))
-AVERAGES = {
-    "t_": number(),
-    **dict.fromkeys(("n_iter_", "_expanded_class_weight"), anything),
-    **dict.fromkeys(("_standard_coef", "_average_coef"), AVERAGED),
-    **dict.fromkeys(("_standard_intercept", "_average_intercept"), optional(floats(None))),
-}
-LOSS_FUNCTIONS = ("_loss_function_", "loss_function_")
-
-
-def set_with_classes(estimator: Any, fitted: Named) -> None:
-    """Set the attributes, and the classes, which are a property only in scikit-learn before 1.8."""
-    set_attributes(estimator, fitted)
-    if not hasattr(type(estimator), "classes_"):
-        estimator.classes_ = fitted["_label_binarizer"].classes_
 
 
 def check_priors(fitted: Named, parameters: Named, sizes: Sizes) -> None:
@@ -119,13 +85,6 @@ def check_priors(fitted: Named, parameters: Named, sizes: Sizes) -> None:
         has_no_prior = has_no_prior.any(keepdims=True)
     if (np.isinf(fitted["intercept_"]) & ~has_no_prior).any():
         raise Wrong("intercept_ is infinite for a class of positive prior")
-
-
-def check_rotations(fitted: Named, parameters: Named, sizes: Sizes) -> None:
-    """Check that each class has a scaling for each axis."""
-    for rotation, scaling in zip(fitted["rotations_"], fitted["scalings_"], strict=True):
-        if rotation.shape[1] != len(scaling):
-            raise Wrong("rotations_ and scalings_ do not fit each other")
 
 
 NETWORK = {
@@ -296,18 +255,10 @@ def neighbours(name: str, learnt: dict[str, Kind], **more: Any) -> Listed:
 
 MODELS = (
     *(Listed(MODULE + name, REGRESSION, RECORDS) for name in REGRESSORS),
-    Listed(MODULE + "SGDRegressor", ONE_REGRESSION, AVERAGES, not_saved=LOSS_FUNCTIONS),
-    Listed(MODULE + "SGDClassifier", CLASSIFICATION, AVERAGES, not_saved=LOSS_FUNCTIONS),
     Listed(MODULE + "LogisticRegression", CLASSIFICATION, RECORDS),
     Listed(MODULE + "LogisticRegressionCV", CLASSIFICATION, RECORDS),
-    *(
-        Listed(
-            MODULE + name, RIDGE_CLASSIFICATION, RECORDS, not_saved=("classes_",), complete=set_with_classes
-        )
-        for name in ("RidgeClassifier", "RidgeClassifierCV")
-    ),
     Listed("sklearn.svm.LinearSVC", CLASSIFICATION, {"n_iter_": anything}),
-    Listed("sklearn.svm.LinearSVR", ONE_REGRESSION, {"n_iter_": anything}),
+    Listed("sklearn.svm.LinearSVR", REGRESSION, {"n_iter_": anything}),
     Listed(
         "sklearn.naive_bayes.GaussianNB",
         {
@@ -337,18 +288,6 @@ MODELS = (
             "explained_variance_ratio_": anything,
         },
         checks=(check_priors,),
-    ),
-    Listed(
-        "sklearn.discriminant_analysis.QuadraticDiscriminantAnalysis",
-        {
-            "classes_": labels(),
-            "priors_": shares("classes"),
-            "means_": floats("classes", "features"),
-            "scalings_": list_of(positive(None), "classes"),
-            "rotations_": list_of(floats("features", None), "classes"),
-        },
-        {"covariance_": list_of(floats("features", "features"), "classes")},
-        checks=(check_rotations,),
     ),
     Listed(
         "sklearn.dummy.DummyClassifier",

@@ -156,19 +156,6 @@ def check_ordinal(fitted: Named, parameters: Named, sizes: Sizes) -> None:
             raise Wrong("_missing_indices is out of range of the categories")
 
 
-def check_targets(fitted: Named, parameters: Named, sizes: Sizes) -> None:
-    """Check that each category has an encoding, one for each class if there are more than two."""
-    n_means = np.size(fitted["target_mean_"])
-    lengths = [len(each) for each in fitted["categories_"] for _ in range(n_means)]
-    if [len(each) for each in fitted["encodings_"]] != lengths:
-        raise Wrong("encodings_ does not fit categories_")
-    classes = fitted.get("classes_")
-    if (fitted["target_type_"] == "multiclass") is not (n_means > 1):
-        raise Wrong("target_mean_ does not fit target_type_")
-    if n_means > 1 and (classes is None or len(classes) != n_means):
-        raise Wrong("target_mean_ does not fit classes_")
-
-
 CATEGORIES = {"categories_": list_of(categories, "features")}
 INFREQUENT = dict.fromkeys(
     ("_infrequent_indices", "_default_to_infrequent_mappings"),
@@ -312,11 +299,6 @@ TRANSFORMERS = (
         checks=(missing_together("scale_", "min_", "data_min_"),),
     ),
     Listed(
-        MODULE + "MaxAbsScaler",
-        {"scale_": DIVISORS, "max_abs_": BY_COLUMN, **SEEN},
-        checks=(missing_together("scale_", "max_abs_"),),
-    ),
-    Listed(
         MODULE + "RobustScaler",
         {"center_": optional(BY_COLUMN), "scale_": optional(DIVISORS)},
         checks=(
@@ -324,25 +306,11 @@ TRANSFORMERS = (
             missing_together("center_", "scale_"),
         ),
     ),
-    # TransformedTargetRegressor makes one from its functions.
+    # `TransformedTargetRegressor` makes one for its functions.
     Listed(
         MODULE + "FunctionTransformer",
         parameters={"kw_args": NO_ARGUMENTS, "inv_kw_args": NO_ARGUMENTS},
         functions=("func", "inverse_func"),
-    ),
-    Listed(
-        MODULE + "PowerTransformer",
-        {"lambdas_": floats("features", low=-1e6, high=1e6, missing=True)},
-        {"_scaler": listed_estimator(MODULE + "StandardScaler")},
-        checks=(needed(standardize="_scaler"),),
-    ),
-    Listed(
-        MODULE + "QuantileTransformer",
-        {
-            "n_quantiles_": count("quantiles"),
-            "references_": floats("quantiles", low=0.0, high=1.0),
-            "quantiles_": floats("quantiles", "features", missing=True),
-        },
     ),
     Listed(
         IMPUTE + "SimpleImputer",
@@ -381,18 +349,6 @@ TRANSFORMERS = (
         INFREQUENT,
         parameters={"dtype": number_type},
         checks=(check_ordinal,),
-    ),
-    Listed(
-        MODULE + "TargetEncoder",
-        {
-            **CATEGORIES,
-            "_infrequent_enabled": one_of(False),
-            "target_type_": one_of("binary", "multiclass", "continuous"),
-            "target_mean_": either(number(), floats(), floats(None)),
-            "encodings_": list_of(floats(None)),
-        },
-        {"classes_": optional(labels())},
-        checks=(check_targets,),
     ),
     Listed(MODULE + "LabelEncoder", {"classes_": either(labels(), categories)}),
     Listed(
