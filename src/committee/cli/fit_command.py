@@ -21,7 +21,7 @@ from committee.cli.console import (
     some,
 )
 from committee.cli.places import URL, check_input, check_output, check_run, time_of
-from committee.jobs.limit_amounts import bytes_of, seconds_of
+from committee.jobs.limit_amounts import OWN_BYTES, bytes_of, seconds_of
 
 if TYPE_CHECKING:
     from committee.jobs import Fitted
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 Task = Literal["classification", "regression"]
 # The number of votes for the scores after a fit with a time limit. They take less than half a second.
 QUICK_VOTES = 100_000
-# The memory of the program and its libraries, before it reads a table.
-OWN_MEMORY = 250_000_000
 
 
 @console.with_committee_options
@@ -106,13 +104,12 @@ def fit(
         report=lambda training: show_start(training, note, is_quiet=quiet or json),
     )
     n_bytes = save_model(done.model, out)
-    found = report(done, out, n_bytes)
+    if quiet and not json:
+        show_place(out, n_bytes)
     if json:
-        show_json(found)
-    elif quiet:
-        show_last_line(found)
-    else:
-        show_report(found)
+        show_json(report(done, out, n_bytes))
+    elif not quiet:
+        show_report(report(done, out, n_bytes))
 
 
 def demo(
@@ -168,9 +165,9 @@ def check_limits(time_limit: str | None, memory_limit: str | None) -> None:
     """Raise for limits that no fit can keep."""
     seconds_of(time_limit)
     n_bytes = bytes_of(memory_limit)
-    if n_bytes is not None and n_bytes < OWN_MEMORY:
+    if n_bytes is not None and n_bytes < OWN_BYTES:
         raise ValueError(
-            f"committee itself needs about {size_of(OWN_MEMORY)} of memory, but --memory-limit is "
+            f"committee itself needs about {size_of(OWN_BYTES)} of memory, but --memory-limit is "
             f"{memory_limit}. Raise it."
         )
 
@@ -184,6 +181,12 @@ def check_model_output(out: str, *inputs: str, force: bool) -> str:
     if force or out == STANDARD or URL in out or not path.exists() or not path.stat().st_size:
         return ""
     return f"{out} replaces the model of {time_of(path)}, {size_of(path.stat().st_size)}."
+
+
+def show_place(out: str, n_bytes: int) -> None:
+    """Print the file of a model, on stderr if the model goes to the standard output."""
+    place = "the standard output" if out == STANDARD else out
+    say(f"The model is in {place} ({size_of(n_bytes)}).", on_stderr=out == STANDARD)
 
 
 def show_start(training: TrainingTable, note: str, *, is_quiet: bool) -> None:
@@ -253,12 +256,6 @@ def show_report(found: dict[str, Any]) -> None:
         show_standings(found | {"standings": found["leaderboard"]}, on_stderr=on_stderr)
     if 0 < found["n_scored"] < found["n_rows"]:
         say(f"Scored on {found['n_scored']} of the {found['n_rows']} rows.", on_stderr=on_stderr)
-    show_last_line(found)
-
-
-def show_last_line(found: dict[str, Any]) -> None:
-    """Print the rule, the time and the file of a fit, on stderr if the model goes to the standard output."""
-    on_stderr = found["out"] == STANDARD
     place = "the standard output" if on_stderr else found["out"]
     size, seconds = size_of(found["n_bytes"]), f"{found['seconds']:.1f} s"
     say(f"Rule: {found['rule']}. {seconds}. The model is in {place} ({size}).", on_stderr=on_stderr)
