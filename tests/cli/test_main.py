@@ -247,7 +247,8 @@ def test_a_full_disk_leaves_no_incomplete_file(committee, folder, more):
         [sys.executable, "-c", FULL, "20000", *given], capture_output=True, text=True, check=False
     )
     assert ended.returncode == 5, ended.stderr
-    (line,) = ended.stderr.splitlines()
+    assert ended.stderr.count("\n") == 1, ended.stderr
+    line = ended.stderr
     assert line.startswith("committee: Cannot save to ") and "File too large" in line
     assert not (folder / "model.committee").exists()
     assert not [*folder.rglob("*.part")]

@@ -27,6 +27,7 @@ def column(path, name="v", **given):
         (["CHF 1'234.50", "CHF 2", "CHF 3", "CHF 4"], [1234.5, 2, 3, 4], "CHF#"),
         (["US$5", "US$6", "US$7", "US$8"], [5, 6, 7, 8], "US$#"),
         (["1 234", "12", "7", "2 345 678"], [1234, 12, 7, 2345678], ""),
+        (["1\u202f234,50\xa0€", "7\xa0€", "1\xa0€", "2\xa0€"], [1234.5, 7, 1, 2], "#€"),
     ],
 )
 def test_amounts_are_numbers(tmp_path, values, numbers, form):
@@ -34,6 +35,13 @@ def test_amounts_are_numbers(tmp_path, values, numbers, form):
     found = [None if each != each else each for each in table.frame["v"].to_pylist()]
     assert found == pytest.approx(numbers)
     assert table.guesses[0].kind.value == "number" and table.guesses[0].form == form
+
+
+def test_values_that_all_have_the_same_number_of_blanks_may_be_names(tmp_path):
+    codes = ["110 001", "110 002", "560 034"]
+    path = written(tmp_path, "v,w", *(f"{code},1" for code in codes))
+    assert column(path) == codes
+    assert column(path, types={"v": "number"}) == [110001, 110002, 560034]
 
 
 def test_amounts_follow_the_decimal_sign_of_the_file(tmp_path):

@@ -146,3 +146,36 @@ def test_unseen_values_are_counted(path):
     assert [each.are_most for each in unseen] == [False, True, True]
     assert evaluate(committee.load(path), new).unseen == unseen
     assert predict(committee.load(path), table()).unseen == ()
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"a": [1.5, None, 3.0], "b": [True, False, None], "c": [7, 8, None]},
+        {"a": [None, None, None], "b": [True, None, False], "c": [1, 2, 3]},
+        {
+            "a": [1.5, 2.5, None],
+            "d": ["x", "new", None],
+            "t": [datetime.time(8), None, datetime.time(23, 59)],
+        },
+        {"d": [None, None, None], "s": [datetime.timedelta(hours=2), None, datetime.timedelta(0)]},
+        {"u": [datetime.datetime(2024, 1, 1, 9, tzinfo=datetime.UTC), None, None], "a": [1, 2, 3]},
+    ],
+)
+def test_rows_of_every_kind_are_predicted_in_the_same_way(tmp_path, columns):
+    kinds = {
+        "a": [i / 4 for i in range(N_ROWS)],
+        "b": [i % 3 == 0 for i in range(N_ROWS)],
+        "c": list(range(N_ROWS)),
+        "d": ["xyz"[i % 3] for i in range(N_ROWS)],
+        "s": [datetime.timedelta(minutes=i) for i in range(N_ROWS)],
+        "t": [datetime.time(i % 24, i) for i in range(N_ROWS)],
+        "u": [datetime.datetime(2024, 1, 1, i % 24, i, tzinfo=datetime.UTC) for i in range(N_ROWS)],
+    }
+    X = pa.table({name: kinds[name] for name in columns})
+    forest = committee.RandomForestClassifier(5, random_state=0).fit(X, [i % 7 < 3 for i in range(N_ROWS)])
+    forest.save(tmp_path / "f.committee")
+    new = pa.table({name: pa.array(values, X[name].type) for name, values in columns.items()})
+    for place in (X, new):
+        expected = predict(forest, place, proba=True).frame
+        assert predict(ModelFile(tmp_path / "f.committee", refuse), place, proba=True).frame.equals(expected)

@@ -20,7 +20,7 @@ from committee.cli.console import (
     show_json,
 )
 from committee.cli.places import URL, check_input, check_output, check_run, time_of
-from committee.jobs.limit_amounts import bytes_of, seconds_of
+from committee.jobs.limit_amounts import OWN_BYTES, bytes_of, seconds_of
 from committee.printing import size_of, some
 
 if TYPE_CHECKING:
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from committee.jobs.training_table import TrainingTable
 
 Task = Literal["classification", "regression"]
-# The memory of the program and its libraries, before it reads a table.
-OWN_MEMORY = 250_000_000
 
 
 @console.with_committee_options
@@ -164,9 +162,9 @@ def check_limits(time_limit: str | None, memory_limit: str | None) -> None:
     """Raise for limits that no fit can keep."""
     seconds_of(time_limit)
     n_bytes = bytes_of(memory_limit)
-    if n_bytes is not None and n_bytes < OWN_MEMORY:
+    if n_bytes is not None and n_bytes < OWN_BYTES:
         raise ValueError(
-            f"committee itself needs about {size_of(OWN_MEMORY)} of memory, but --memory-limit is "
+            f"committee itself needs about {size_of(OWN_BYTES)} of memory, but --memory-limit is "
             f"{memory_limit}. Raise it."
         )
 
@@ -180,6 +178,12 @@ def check_model_output(out: str, *inputs: str, force: bool) -> str:
     if force or out == STANDARD or URL in out or not path.exists() or not path.stat().st_size:
         return ""
     return f"{out} replaces the model of {time_of(path)}, {size_of(path.stat().st_size)}."
+
+
+def show_place(out: str, n_bytes: int) -> None:
+    """Print the file of a model, on stderr if the model goes to the standard output."""
+    place = "the standard output" if out == STANDARD else out
+    say(f"The model is in {place} ({size_of(n_bytes)}).", on_stderr=out == STANDARD)
 
 
 def show_start(training: TrainingTable, note: str, *, is_quiet: bool) -> None:

@@ -300,7 +300,7 @@ def numbers(text: pa.Array, decimal: str | None, *, is_specified: bool, form: st
     if found is None:
         text = cleaned(text)
         text = without_unit(text, form) if form else text
-        text = text if text is None else without_blanks(text)
+        text = text if text is None else without_blanks(text, are_numbers=bool(form) or is_specified)
         text = text if decimal is None or text is None else with_points(text, decimal)
         found = None if text is None else cast_numbers(text)
     if found is None or is_specified:
@@ -489,7 +489,7 @@ def find_signs(text: pa.Array, *, is_specified: bool = False) -> Signs:
     >>> [find_signs(pa.array(each)).possible for each in (["1,125", "7"], ["212.555.123", "212.555.987"])]
     ['.,', '']
     """
-    filled = bare_numbers(cleaned(text).drop_null())
+    filled = bare_numbers(cleaned(text).drop_null(), are_numbers=is_specified)
     if is_specified:
         # The other values are strays.
         filled = filled.filter(

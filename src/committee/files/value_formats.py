@@ -23,17 +23,17 @@ UNITS = (
 )  # fmt: skip
 PERCENT = "%"
 UNIT = "|".join(re.escape(unit) for unit in sorted(UNITS, key=len, reverse=True))
+# Blanks around units, also those that no line is broken at.
+GAP = r"[\s\x{a0}\x{202f}]*"
 # Digits with signs for decimals and thousands.
 DIGITS = r"[\d.,]*\d[\d.,]*(?:[ '\x{2019}\x{a0}\x{202f}]\d{3}(?:[.,]\d+)?)*"
 # Python writes characters by their numbers in another way than Arrow.
 DIGITS_OF_PYTHON = re.sub(r"\\x\{(\w+)\}", lambda found: chr(int(found[1], 16)), DIGITS)
-AMOUNT = re.compile(
-    rf"[+-]?\s*(?P<before>{UNIT})?\s*[+-]?{DIGITS_OF_PYTHON}"
-    rf"\s*(?P<after>{UNIT})?"
-)
+AMOUNT = re.compile(rf"[+-]?\s*(?P<before>{UNIT})?\s*[+-]?{DIGITS_OF_PYTHON}\s*(?P<after>{UNIT})?")
 # Amounts with any of the units.
-AMOUNTS = rf"^[+-]?\s*(({UNIT})\s*[+-]?{DIGITS}|{DIGITS}\s*({UNIT}))$"
+AMOUNTS = rf"^[+-]?{GAP}(({UNIT}){GAP}[+-]?{DIGITS}|{DIGITS}{GAP}({UNIT}))$"
 # Thousands separated by blanks or apostrophes, as in Sweden and Switzerland.
+BLANK = r"[ '\x{2019}\x{a0}\x{202f}]"
 SPACED = r"^[+-]?[1-9]\d{0,2}([ '\x{2019}\x{a0}\x{202f}]\d{3})+([.,]\d+)?$"
 DATE_PARTS = r"^(\d{1,2})([/.-])(\d{1,2})[/.-](\d{4}|\d{2})$"
 EXAMPLE = datetime(2001, 12, 31, 23, 59, 58)
@@ -66,31 +66,45 @@ def without_unit(text: pa.Array, form: str) -> pa.Array | None:
     True
     """
     before, after = (re.escape(part.strip()) for part in form.split(NUMBER_SIGN))
-    pattern = rf"^([+-]?)\s*{before}\s*([+-]?{DIGITS})\s*{after}$"
+    pattern = rf"^([+-]?){GAP}{before}{GAP}([+-]?{DIGITS}){GAP}{after}$"
     if not pc.all(pc.match_substring_regex(text, pattern), min_count=0).as_py():
         return None
     return pc.replace_substring_regex(text, pattern, r"\1\2")
 
 
-def without_blanks(text: pa.Array) -> pa.Array:
-    """Remove blanks and apostrophes that separate thousands, unless they may be parts of names.
+def without_blanks(text: pa.Array, *, are_numbers: bool = False) -> pa.Array:
+    """Remove blanks and apostrophes that separate thousands.
+
+    Values that all have the same number of blanks, and no decimal sign, may be names, such as postal codes.
+
+    Parameters
+    ----------
+    text : pyarrow.Array
+    are_numbers : bool, default=False
+        Whether the values are known to be numbers.
 
     Examples
     --------
-    >>> [without_blanks(pa.array([each]))[0].as_py() for each in ("1 234,50", "12", "12 34")]
-    ['1234,50', '12', '12 34']
+    >>> [without_blanks(pa.array(each)).to_pylist() for each in (["1 234", "12"], ["110 001", "110 002"])]
+    [['1234', '12'], ['110 001', '110 002']]
     """
     is_spaced = pc.match_substring_regex(text, SPACED)
     if not is_spaced.true_count:
         return text
-    return pc.if_else(is_spaced, pc.replace_substring_regex(text, r"[^\d.,+-]", ""), text)
+    counts = pc.min_max(pc.count_substring_regex(text, BLANK)).as_py()
+    may_be_names = counts["min"] == counts["max"] and not pc.match_substring_regex(text, "[.,]").true_count
+    if may_be_names and not are_numbers:
+        return text
+    return pc.if_else(is_spaced, pc.replace_substring_regex(text, BLANK, ""), text)
 
 
-def bare_numbers(text: pa.Array) -> pa.Array:
+def bare_numbers(text: pa.Array, *, are_numbers: bool = False) -> pa.Array:
     """Return numbers without units and blanks, and other text unchanged."""
     form = amount_format(text)
     bare = without_unit(text, form) if form else None
-    return without_blanks(text if bare is None else bare)
+    if bare is None:
+        return without_blanks(text, are_numbers=are_numbers)
+    return without_blanks(bare, are_numbers=True)
 
 
 def date_orders(text: pa.Array) -> list[str]:

@@ -12,6 +12,8 @@ BYTES = {
     "b": 1.0, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12, "kib": 2.0**10, "mib": 2.0**20, "gib": 2.0**30,
     "tib": 2.0**40, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12,
 }  # fmt: skip
+# The memory of the program and its libraries, before it reads a table.
+OWN_BYTES = 250_000_000
 PART = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*([a-z]+)")
 
 
