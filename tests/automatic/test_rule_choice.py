@@ -97,9 +97,12 @@ def test_a_member_can_learn_from_the_rows_that_it_needs(name, task):
 
 def test_a_member_that_the_user_passes_is_never_left_out():
     size = Size("classification", 8, 2, 2, n_training=7)
-    (mine,) = named(["bayes"], size)
-    pair = ("neighbours", mine.estimator)
-    assert [each.name for each in members_of([pair], size, [])] == ["neighbours"]
+    usual = named(["bayes", "neighbours"], size)
+    pair = ("neighbours", usual[0].estimator)
+    assert [each.name for each in members_of([pair], size, usual)] == ["neighbours"]
+    assert [each.name for each in members_of(["auto", pair], size, usual)] == ["bayes", "neighbours"]
+    with pytest.warns(UserWarning, match="'neighbours' needs at least 20 rows"):
+        assert [each.name for each in members_of(["auto"], size, usual)] == ["bayes"]
 
 
 def test_boosters_accept_folds_without_one_of_the_classes():

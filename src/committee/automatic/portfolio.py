@@ -212,7 +212,7 @@ neighbours = on_matrix(
 discriminant = on_matrix(either(LinearDiscriminantAnalysis))
 bayes = on_matrix(either(GaussianNB))
 
-# The tolerance of early stopping must not depend on the unit of y. It needs a validation row.
+# The tolerance of early stopping must not depend on the unit of y.
 patient_booster = partial(booster, early_stopping=True, n_iter_no_change=60, tol=0.0)
 long_booster = partial(
     booster,
@@ -468,40 +468,41 @@ def named(names: list[str], size: Size) -> list[Member]:
 def members_of(given: object, size: Size, usual: list[Member]) -> list[Member]:
     """Return the members that the user passed. "auto" stands for the usual members that are not named."""
     if isinstance(given, str) and given == AUTO:
-        return with_enough_rows(usual, usual, size)
+        return with_enough_rows(usual, {each.name for each in usual}, size)
     expected = (
         'estimators must be "auto", or a list of names of the portfolio and of (name, estimator) pairs.'
     )
     if isinstance(given, str) or not isinstance(given, Sequence) or len(given) == 0:
         raise ValueError(f"{expected} Got {given!r}.")
     names = named_in(given)
+    of_portfolio = set(names)
     if AUTO in names:
         taken = [*names, *(each[0] for each in given if isinstance(each, tuple | list) and each)]
         place = next(place for place, each in enumerate(given) if isinstance(each, str) and each == AUTO)
         more = [each.name for each in usual if each.name not in taken]
         given = [*given[:place], *more, *given[place + 1 :]]
+        of_portfolio |= set(more)
     known = {each.name: each for each in named(named_in(given), size)}
     pairs = check_pairs([(each, known[each].estimator) if isinstance(each, str) else each for each in given])
     for name, estimator in pairs:
         check_kind(name, estimator, size.are_classes)
     members = [known.get(name, Member(name, estimator)) for name, estimator in pairs]
-    of_portfolio = {*known, *(each.name for each in usual if AUTO in names)}
-    return with_enough_rows(members, [each for each in members if each.name in of_portfolio], size)
+    return with_enough_rows(members, of_portfolio, size)
 
 
-def with_enough_rows(members: list[Member], of_portfolio: list[Member], size: Size) -> list[Member]:
+def with_enough_rows(members: list[Member], of_portfolio: set[str], size: Size) -> list[Member]:
     """Leave out members of the portfolio that need more rows, with a warning. Raise if none is left.
 
     Examples
     --------
     >>> size = Size("classification", n_rows=12, n_encoded=2, n_outputs=2, n_training=9)
-    >>> few = named(["neighbours"], size)
-    >>> with_enough_rows(few, few, size)
+    >>> with_enough_rows(named(["neighbours"], size), {"neighbours"}, size)
     Traceback (most recent call last):
     ValueError: No member can learn from 12 rows: 'neighbours' needs at least 23 rows. Pass more rows.
     """
     every = CANDIDATES | NAMED_ONLY
-    needed = {each.name: every[each.name].rows_needed(size) for each in of_portfolio}
+    listed = [each.name for each in members if each.name in of_portfolio]
+    needed = {name: every[name].rows_needed(size) for name in listed}
     short = {name: n_rows for name, n_rows in needed.items() if n_rows}
     if not short:
         return members
