@@ -5,10 +5,14 @@ The representations of results and the commands print through these functions, s
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Collection, Sequence
+from typing import Any
 
 # The largest number of names in a line.
 MOST_NAMES = 12
+# In representations, longer arrays are described by their shape, and longer lists by their length.
+MOST_SHORT, LONGEST_SHORT = 12, 160
 
 
 def aligned(header: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[int] = ()) -> str:
@@ -92,3 +96,43 @@ def counted(number: int, what: str) -> str:
     ('1 member', '3 members')
     """
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def brief(cls: type[Any]) -> Any:
+    """Give a dataclass a short representation, with the sizes of long arrays and lists.
+
+    Examples
+    --------
+    >>> @brief
+    ... @dataclasses.dataclass
+    ... class Found:
+    ...     name: str
+    ...     numbers: list[int]
+    >>> Found("curve", list(range(200)))
+    Found(name='curve', numbers=<list of 200>)
+    """
+
+    def text(self: Any) -> str:
+        fields = (each for each in dataclasses.fields(self) if each.repr)
+        return (
+            f"{type(self).__name__}({', '.join(f'{f.name}={short(getattr(self, f.name))}' for f in fields)})"
+        )
+
+    setattr(cls, "__repr__", text)  # noqa: B010
+    return cls
+
+
+def short(value: Any) -> str:
+    """Return the representation of a value in one line, or the size of a long one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> short(np.arange(3)), short(np.zeros((100, 4))), short("x")
+    ('array([0, 1, 2])', '<array of shape (100, 4)>', "'x'")
+    """
+    if getattr(value, "ndim", 0) and value.size > MOST_SHORT:
+        return f"<array of shape {value.shape}>"
+    text = " ".join(repr(value).split())
+    is_sized = isinstance(value, list | tuple | dict)
+    return f"<{type(value).__name__} of {len(value)}>" if is_sized and len(text) > LONGEST_SHORT else text

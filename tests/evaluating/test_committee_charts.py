@@ -119,3 +119,9 @@ def test_invalid_input_raises_an_error():
         margins(PROBABILITIES, Y, of="votes")
     with pytest.raises(ValueError, match="votes must be for classes"):
         oracle_accuracy([[[0.5]]], [1])
+
+
+def test_the_representation_of_a_long_curve_fits_a_line():
+    rng = np.random.default_rng(0)
+    votes, y = rng.random((60, 30, 2)), np.arange(30) % 2
+    assert len(repr(error_curve(votes, y, n_orders=2, random_state=0))) < 250

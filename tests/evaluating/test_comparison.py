@@ -172,3 +172,21 @@ def test_the_resampled_t_test_without_resamples_raises_an_error():
     compared = Comparison.of([[0.1, 0.2], [0.3, 0.3]], ["a", "b"])
     with pytest.raises(ValueError, match="test needs the scores of resamples"):
         compared.resampled_t("a", "b")
+
+
+def test_the_representation_of_a_comparison_is_its_rank_table():
+    compared = Comparison.of(list(AREAS.values()), LEARNERS, AREAS, metric="AUC", more_is_better=True)
+    lines = repr(compared).splitlines()
+    assert lines[0] == f"Comparison: {len(LEARNERS)} learners on {len(AREAS)} tables by AUC"
+    order = np.argsort(compared.mean_ranks)
+    for line, place in zip(lines[2:], order, strict=True):
+        assert line.startswith(compared.learners[place])
+        assert f"{compared.mean_ranks[place]:.3f}" in line
+    many = Comparison.of(np.arange(200.0).reshape(2, 100), [f"learner {i}" for i in range(100)])
+    assert len(repr(many).splitlines()) <= 24 and repr(many).endswith("and 80 more")
+
+
+def test_short_names_of_added_rules_stay_different():
+    names = ["tree", "greedy(a+b+c)", "greedy(a+b+d)", "mean(a+b+c+d)", "mean(a+b)"]
+    compared = Comparison.of(np.eye(5), names).with_short_names()
+    assert compared.learners == ("tree", *names[1:3], "mean of 4", "mean(a+b)")

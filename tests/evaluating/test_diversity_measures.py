@@ -5,9 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from sklearn.datasets import load_iris
 from sklearn.metrics import cohen_kappa_score
+from sklearn.model_selection import TimeSeriesSplit
+from sklearn.naive_bayes import GaussianNB
 
-from committee import diversity
+from committee import DecisionTreeClassifier, VotingClassifier, diversity
 from committee.rules import one_hot
 
 ALL = [name for name in diversity.__all__ if name not in ("average", "summary", "kappa")]
@@ -275,3 +278,14 @@ def test_an_average_needs_a_square_matrix():
         ValueError, match=r"matrix must have the shape \(n_members, n_members\). Got \(2, 1\)"
     ):
         diversity.average([[1], [2]])
+
+
+def test_a_fitted_committee_stands_for_its_honest_votes():
+    X, codes = load_iris(return_X_y=True)
+    y = np.array(["a", "b", "c"])[codes]
+    members = [("bayes", GaussianNB()), ("stump", DecisionTreeClassifier(max_depth=1))]
+    voting = VotingClassifier(members, cv=TimeSeriesSplit(4)).fit(X[::-1], y[::-1])
+    expected = diversity.summary(voting.honest_votes_, y[::-1][voting.honest_rows_], classes=voting.classes_)
+    assert diversity.summary(voting, y[::-1]) == expected
+    with pytest.raises(AttributeError, match="fitted without honest votes"):
+        diversity.summary(VotingClassifier(members).fit(X, y), y)

@@ -27,7 +27,7 @@ from committee.reporting import (
     wins_table,
     write_report,
 )
-from committee.reporting.rank_charts import levels_of
+from committee.reporting.rank_charts import Diagram, levels_of
 from committee.reporting.time_charts import labels_of, overlap
 
 
@@ -243,3 +243,13 @@ def test_the_report_contains_all_charts_tables_and_a_page(demsar, tmp_path):
 def test_the_report_of_one_table_contains_no_comparison(tmp_path):
     report = write_report([Comparison.of([[0.1, 0.2]], "ab")], tmp_path, formats=["svg"])
     assert "Too few tables" in report.page.read_text(encoding="utf-8")
+
+
+def test_many_learners_have_bars_for_the_best_few_only():
+    rng = np.random.default_rng(0)
+    names = [f"learner {i}" for i in range(18)]
+    many = Comparison.of(rng.normal(size=(40, 18)) + np.linspace(0, 3, 18), names)
+    few = many.only(names[:12])
+    texts = [json.dumps(critical_difference_diagram(each).to_dict()) for each in (many, few)]
+    assert ["bars of the best 5 only" in text for text in texts] == [True, False]
+    assert len(texts[0]) < len(json.dumps(Diagram(many.mean_ranks, many.nemenyi()).chart("", "").to_dict()))

@@ -15,6 +15,7 @@ from committee.evaluating.vote_scores import CLASS_VOTES, Given, read_class_vote
 from committee.metrics.metric_table import CLASSES, ERRORS, NUMBERS, Metric
 from committee.metrics.scoring import metric_of, task_of
 from committee.parameters import refusing_unknown_names
+from committee.printing import brief
 from committee.table.input_types import ArrayLike, RandomState
 from committee.votes.honest_votes import HonestVotes
 from committee.votes.vote_arrays import check_classes, labels_of, margins_of
@@ -23,6 +24,7 @@ from committee.votes.vote_arrays import check_classes, labels_of, margins_of
 ROOT_ERROR = replace(ERRORS[NUMBERS], name="RMSE", plain="RMSE", is_root=True, power=1)
 
 
+@brief
 @dataclass(frozen=True, eq=False)
 class KappaError:
     """The points of a kappa-error diagram, one for each pair of members.
@@ -141,6 +143,7 @@ def oracle_accuracy(
     return float(np.average(is_right, weights=honest.weights))
 
 
+@brief
 @dataclass(frozen=True, eq=False)
 class ErrorCurve:
     """The scores of committees of the first 1, 2, ... members.

@@ -24,8 +24,15 @@ from committee.evaluating.significance_tests import (
     cliques_of,
     rank_tables,
 )
+from committee.printing import aligned, brief, counted, some
+
+# The most learners and tables that the representation of a comparison lists.
+MOST_RANKED, MOST_LEFT_OUT = 20, 5
+# Charts name the members of an added rule if they are fewer.
+FEWEST_TO_COUNT = 3
 
 
+@brief
 @dataclass(frozen=True, eq=False)
 class PairTests:
     """A test of all pairs of learners.
@@ -73,7 +80,7 @@ class PairTests:
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
     """The scores of learners on tables, by one metric.
 
@@ -166,6 +173,36 @@ class Comparison:
         if len(rows) != len(array):
             raise ValueError(f"There are {len(rows)} names of tables for {len(array)} rows of scores.")
         return cls(metric, more_is_better, names, rows, array)
+
+    def __repr__(self) -> str:
+        n_tables = len(self.tables)
+        head = f"{counted(len(self.learners), 'learner')} on {counted(n_tables, 'table')} by {self.measure}"
+        left = f"; left out: {some(list(self.left_out), MOST_LEFT_OUT)}" if self.left_out else ""
+        if not n_tables:
+            return f"Comparison: {head}{left}"
+        order = np.argsort(self.mean_ranks, kind="stable")
+        rows = [
+            [self.learners[place], f"{self.mean_ranks[place]:.3f}", f"{self.mean_scores[place]:.4g}"]
+            for place in order[:MOST_RANKED]
+        ]
+        more = len(order) - MOST_RANKED
+        table = aligned(["learner", "average rank", f"mean {self.metric}"], rows, [1, 2])
+        return f"Comparison: {head}{left}\n{table}" + (f"\nand {more} more" if more > 0 else "")
+
+    def with_short_names(self) -> Comparison:
+        """Return the comparison with shorter names of added rules, such as "greedy of 6", for charts.
+
+        Examples
+        --------
+        >>> compared = Comparison.of([[1.0, 2.0]], ["tree", "greedy(rf+rotf+gb+et+c45+bayes)"])
+        >>> compared.with_short_names().learners
+        ('tree', 'greedy of 6')
+        """
+        short = [shortened(name) for name in self.learners]
+        names = (
+            less if short.count(less) == 1 else name for less, name in zip(short, self.learners, strict=True)
+        )
+        return replace(self, learners=tuple(names))
 
     @property
     def standardised(self) -> np.ndarray:
@@ -268,6 +305,19 @@ class Comparison:
         is_apart = (p_values < alpha) & ~np.eye(len(p_values), dtype=bool)
         cliques = cliques_of(self.mean_ranks, is_apart)
         return PairTests(test, self.learners, p_values, alpha, cliques, distance)
+
+
+def shortened(name: str) -> str:
+    """Shorten the name of an added rule with many members.
+
+    Examples
+    --------
+    >>> shortened("cawpe(rf+gb)"), shortened("cawpe(rf+gb+c45+bayes)"), shortened("forest")
+    ('cawpe(rf+gb)', 'cawpe of 4', 'forest')
+    """
+    rule, _, members = name.removesuffix(")").partition("(")
+    n_members = members.count("+") + 1
+    return f"{rule} of {n_members}" if name.endswith(")") and n_members >= FEWEST_TO_COUNT else name
 
 
 def listed(names: list[str]) -> str:

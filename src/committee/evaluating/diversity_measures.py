@@ -20,6 +20,7 @@ import numpy as np
 
 from committee.documentation import with_parameters
 from committee.evaluating.vote_scores import CLASS_VOTES, Given, as_array, read_class_votes
+from committee.printing import brief
 from committee.table.input_types import ArrayLike
 from committee.votes.vote_arrays import labels_of
 
@@ -42,6 +43,7 @@ __all__ = [
 Value = TypeVar("Value")
 
 
+@brief
 @dataclass(frozen=True, eq=False)
 class Oracle:
     """The oracle output of a committee: which member is right on which row.

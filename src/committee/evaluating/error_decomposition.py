@@ -23,6 +23,7 @@ from committee.evaluating.resampling.confidence_intervals import (
 )
 from committee.evaluating.vote_scores import Given, read_votes
 from committee.metrics.row_losses import SMALLEST, NoValueError, errors, learnt_log_losses, residuals
+from committee.printing import brief
 from committee.table.input_types import ArrayLike, RandomState
 from committee.votes.honest_votes import HonestVotes
 from committee.votes.vote_arrays import shares_of, weighted_sum
@@ -36,6 +37,7 @@ RULES: Mapping[str, tuple[str, ...]] = {
 }
 
 
+@brief
 @dataclass(frozen=True)
 class Decomposition:
     """A decomposition of the error of a committee: e_com = e_av - ambiguity.

@@ -17,6 +17,7 @@ from committee.combining.fixed_rules import majority
 from committee.evaluating.diversity_measures import Oracle, average, correlation
 from committee.evaluating.vote_scores import Given, read_class_votes
 from committee.parameters import is_integer, is_number
+from committee.printing import brief
 from committee.table.input_types import ArrayLike
 from committee.task import to_numbers
 from committee.votes.vote_arrays import labels_of
@@ -148,6 +149,7 @@ def check_members(n: int, p: ArrayLike, correlation: float) -> np.ndarray:
     return accuracies
 
 
+@brief
 @dataclass(frozen=True)
 class Forecast:
     """The theoretical and the observed accuracy of a majority vote.

@@ -20,6 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
+from committee.printing import brief
+
 # Losses are rounded to this many decimals, because means of the same numbers differ in their last digits if
 # the order of summation differs.
 N_DIGITS = 10
@@ -29,6 +31,7 @@ PRIOR_WEIGHT = 0.5
 N_DRAWS, N_AT_ONCE = 50_000, 500
 
 
+@brief
 @dataclass(frozen=True)
 class Friedman:
     """The result of a Friedman test of whether learners differ at all.
@@ -158,6 +161,7 @@ def holm(p_values: np.ndarray) -> np.ndarray:
     return corrected
 
 
+@brief
 @dataclass(frozen=True)
 class Odds:
     """The probabilities that either of two learners is better, or that they are practically equivalent.
@@ -227,6 +231,7 @@ def bayesian_signed_rank(
     return Odds(first_share, equal_share, second_share, rope)
 
 
+@brief
 @dataclass(frozen=True)
 class ResampledT:
     """The result of a corrected resampled t-test of two learners on one table.
@@ -311,6 +316,7 @@ def rank_tables(losses: np.ndarray) -> np.ndarray:
     return np.asarray(scipy.stats.rankdata(np.round(losses, N_DIGITS), axis=1))
 
 
+@brief
 @dataclass(frozen=True, eq=False)
 class Wins:
     """The number of tables on which each learner beats each other learner.

@@ -25,9 +25,10 @@ Given: TypeAlias = ArrayLike | None
 # The documentation of parameters that functions of class votes share.
 CLASS_VOTES = {
     "votes": "votes : array-like of shape (n_members, n_rows, n_classes) or (n_members, n_rows)\n"
-    "    Votes for classes, or labels.",
+    "    Votes for classes, or labels. A fitted committee has its honest votes.",
     "y": "y : array-like of shape (n_rows,)\n"
-    "    The true classes: codes from 0 on, or labels if the votes are labels.",
+    "    The true classes: codes from 0 on, labels if the votes are labels, or the target of the committee's "
+    "fit.",
     "sample_weight": "sample_weight : array-like of shape (n_rows,), default=None\n"
     "    Row weights. None gives every row the weight 1.",
     "classes": "classes : array-like of shape (n_outputs,), default=None\n"
@@ -187,7 +188,8 @@ def read_votes(
     ----------
     votes : array-like of shape (n_members, n_rows, n_outputs) or (n_members, n_rows)
         An array with two dimensions contains labels, or numbers if the task is regression, or if the task is
-        unknown and votes or y have a floating-point dtype.
+        unknown and votes or y have a floating-point dtype. A fitted committee has its honest votes, and y is
+        then the target of its fit.
     y : array-like of shape (n_rows,)
         Class codes for votes with one output per class, unless `classes` is given.
     sample_weight : array-like of shape (n_rows,), default=None
@@ -207,6 +209,10 @@ def read_votes(
     array([[1., 0.],
            [0., 1.]])
     """
+    if hasattr(type(votes), "honest_votes_"):
+        fitted: Any = votes
+        classes = getattr(fitted, "classes_", None)
+        y = as_array(check_target(y), "y")[fitted.honest_rows_]
     values, answers = as_array(votes, "votes"), as_array(check_target(y), "y")
     check_voted(values)
     if values.ndim == 2:
@@ -289,7 +295,13 @@ of all members.
 
 
 def as_array(values: object, name: str) -> np.ndarray:
-    """Convert values of any container to an array. Text gets a text dtype instead of the object dtype."""
+    """Convert values of any container to an array. Text gets a text dtype instead of the object dtype.
+
+    A fitted committee is converted to its honest votes.
+    """
+    if hasattr(type(values), "honest_votes_"):
+        committee: Any = values
+        return np.asarray(committee.honest_votes_)
     try:
         array = np.asarray(values)
     except ValueError as error:

@@ -191,6 +191,8 @@ def fit_table(
     if seconds is not None:
         model.set_params(time_limit=time_left(seconds, time.monotonic() - began))
     model.fit(training.X, training.y, sample_weight=training.weights, groups=training.groups)
+    # The clock and the table have used a part of the limits, but the parameters are those of the caller.
+    model.set_params(time_limit=seconds, memory_limit=n_bytes)
     model._origin = training.origin
     return Fitted(
         model,

@@ -36,6 +36,7 @@ def comparison_matrix(comparison: Comparison, *, alpha: float = 0.05, title: str
     manipulation of the comparate set", 2023. Learners are sorted by their means, because means, unlike ranks,
     do not depend on the other learners.
     """
+    comparison = comparison.with_short_names()
     names, means, wins = comparison.learners, comparison.mean_scores, comparison.wins
     p_values = comparison.wilcoxon_holm(alpha).p_values
     order = np.argsort(-means if comparison.more_is_better else means, kind="stable")
@@ -97,6 +98,10 @@ def pairwise_scatter(comparison: Comparison, learner: str, other: str, *, title:
     altair.LayerChart
     """
     alt = altair()
+    learner, other = (
+        comparison.with_short_names().learners[comparison.place(each)] for each in (learner, other)
+    )
+    comparison = comparison.with_short_names()
     first, second = (comparison.scores[:, comparison.place(each)] for each in (learner, other))
     wins, ties, losses = comparison.wins.of_pair(learner, other)
     metric, tables, more_is_better = comparison.metric, comparison.tables, comparison.more_is_better

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ DISTANCE_HEIGHT, AXIS_HEIGHT, FIRST_BAR, BAR_STEP, LABEL_STEP = 40.0, 28.0, 17.0
 BEYOND = 40.0
 # The smallest gap between bars at the same height, so that two bars do not look like one.
 BAR_GAP = 14.0
+# With more learners, only cliques of the best few have a bar, because many bars hide the lines below them.
+MOST_WITH_ALL_BARS, BEST_WITH_BARS = 12, 5
 # The height of a box and the width of the axis of `rank_boxes`.
 ROW_HEIGHT, WIDTH = 34, 520
 
@@ -36,7 +39,8 @@ def critical_difference_diagram(
     ----------
     test : {"nemenyi", "wilcoxon_holm"}, default="nemenyi"
         The test of significant differences. A bar connects learners without significant differences. A broken
-        bar contradicts the ranks: it connects only the learners with a dot, and not those between them.
+        bar contradicts the ranks: it connects only the learners with a dot, and not those between them. With
+        more than 12 learners, only bars that connect one of the best five are drawn.
 
     Returns
     -------
@@ -50,8 +54,15 @@ def critical_difference_diagram(
     """
     if test not in TESTS:
         raise ValueError(f"test must be one of {', '.join(TESTS)}. Got {test!r}.")
+    comparison = comparison.with_short_names()
     tests = comparison.nemenyi(alpha) if test == "nemenyi" else comparison.wilcoxon_holm(alpha)
     subtitle = f"{TESTS[test]}, {len(comparison.tables)} tables, alpha = {alpha:g}"
+    if len(comparison.learners) > MOST_WITH_ALL_BARS:
+        best = set(np.argsort(comparison.mean_ranks, kind="stable")[:BEST_WITH_BARS].tolist())
+        of_best = [each for each in tests.cliques if best & set(each.members)]
+        if len(of_best) < len(tests.cliques):
+            tests = replace(tests, cliques=of_best)
+            subtitle += f", bars of the best {BEST_WITH_BARS} only"
     return Diagram(comparison.mean_ranks, tests).chart(title, subtitle)
 
 
@@ -66,6 +77,7 @@ def rank_boxes(comparison: Comparison, *, title: str = "") -> Chart:
     -------
     altair.LayerChart
     """
+    comparison = comparison.with_short_names()
     names, tables, ranks = comparison.learners, comparison.tables, comparison.ranks
     alt = altair()
     mean_ranks = ranks.mean(axis=0)

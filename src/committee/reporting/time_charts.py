@@ -66,7 +66,7 @@ def against_time(
     if not np.isfinite(seconds).any():
         raise ValueError("The fit times of these learners are unknown. Fit them again to draw times.")
     known = np.flatnonzero(np.isfinite(seconds).all(axis=0))
-    names = [comparison.learners[place] for place in known]
+    names = [comparison.with_short_names().learners[place] for place in known]
     seconds = np.exp(np.log(np.maximum(seconds[:, known], 1e-6)).mean(axis=0))
     heights = heights[known]
     canvas = Canvas(WIDTH, HEIGHT)

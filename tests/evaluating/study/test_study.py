@@ -121,7 +121,8 @@ def test_an_interrupted_study_keeps_finished_cells_and_resumes(tmp_path):
 
 def test_a_failure_is_stored_with_its_traceback_and_does_not_stop_other_cells():
     study = small_study(learners=small_learners() | {"failing": Failing()}).run()
-    failures = study.failures("polars")
+    assert study.failures("polars").columns == ["learner", "table", "resample", "error"]
+    failures = study.failures("polars", traces=True)
     assert failures["error"].unique().to_list() == ["ValueError: I cannot learn this."]
     assert "in fit" in failures["trace"][0]
     assert len(failures) == 4 and len(study.store.finished()) == 12
@@ -263,7 +264,7 @@ def test_a_study_with_invalid_parameters_creates_no_folder(tmp_path, given, mess
     [
         ({"learners": {"tree": Slow()}}, "Learner 'tree' of the study is .* Give it another name"),
         ({"tables": {"two": small_tables()["three"]}}, "Table 'two' is not the table of this name"),
-        ({"test_size": 0.3}, "has test_size=0.5, and this one 0.3. Use another folder"),
+        ({"test_size": 0.3}, "has test_size=0.5, and this one 0.3. Pass .* with Study.open"),
     ],
 )
 def test_resuming_a_study_with_different_settings_raises_an_error(tmp_path, given, message):
@@ -465,3 +466,22 @@ def test_the_task_of_a_table_is_inferred_as_by_fit_and_printed(capfd):
         in capfd.readouterr().err
     )
     assert study.compare("neg_root_mean_squared_error").tables == ("diabetes",)
+
+
+def test_the_representation_of_a_study_counts_its_cells(tmp_path):
+    study = small_study()
+    n_cells = len(study._cells())
+    assert repr(study).endswith(f"0 of {n_cells} cells, in memory)")
+    study.run()
+    assert f"{n_cells} of {n_cells} cells" in repr(study) and len(repr(study)) < 100
+
+
+def test_a_metric_without_a_value_on_any_table_is_an_error_with_the_reasons():
+    X, y = load_iris(return_X_y=True)
+    table = X[y < 2], np.array(["no", "yes"])[y[y < 2]]
+    study = Study(["tree", "bayes"], {"two": table}, resamples=1, cv=None).run()
+    with pytest.raises(
+        ValueError, match=r"No table is left to compare by 'f1'.+two: the metric has no value"
+    ):
+        study.compare("f1")
+    assert study.compare("f1_macro").tables == ("two",)

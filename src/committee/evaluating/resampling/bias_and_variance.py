@@ -12,6 +12,7 @@ from committee.evaluating.resampling.bag_fits import Bagged
 from committee.evaluating.resampling.confidence_intervals import RUNS, Where
 from committee.members.member_votes import check_gives_probabilities
 from committee.metrics.row_losses import SMALLEST
+from committee.printing import brief
 from committee.running import Runner
 from committee.table.input_types import ArrayLike, RandomState, TableLike
 
@@ -21,6 +22,7 @@ LOSSES = {"classification": ("error", "brier", "log_loss"), "regression": ("squa
 OF_PROBABILITIES = ("brier", "log_loss")
 
 
+@brief
 @dataclass(frozen=True)
 class BiasVariance:
     """The mean error of fits on bootstrap samples and its parts: error = bias + net variance.

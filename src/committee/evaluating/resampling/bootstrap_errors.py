@@ -18,6 +18,7 @@ from committee.metrics.metric_table import CLASSES, ERRORS, NUMBERS, Metric
 from committee.metrics.row_losses import NoValueError
 from committee.metrics.scoring import check_has_value, known, metric_of
 from committee.parameters import refusing_unknown_names
+from committee.printing import brief
 from committee.running import Runner
 from committee.table.input_types import ArrayLike, RandomState, TableLike
 
@@ -29,6 +30,7 @@ MOST_ANSWERS = 1000
 N_SHUFFLES = 100
 
 
+@brief
 @dataclass(frozen=True)
 class BootstrapError:
     """Estimates of the error on new rows.

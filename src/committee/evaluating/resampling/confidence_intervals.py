@@ -21,6 +21,7 @@ from committee.documentation import with_parameters
 from committee.metrics.row_losses import NoValueError
 from committee.metrics.scoring import known, name_of_function
 from committee.parameters import is_float, is_integer
+from committee.printing import brief
 from committee.running import Runner
 from committee.running.runner import failed
 from committee.table.input_types import ArrayLike, RandomState, TableLike
@@ -61,6 +62,7 @@ class Where(TypedDict, total=False):
     verbose: int
 
 
+@brief
 @dataclass(frozen=True, eq=False)
 class Interval:
     """An estimate with its confidence interval.

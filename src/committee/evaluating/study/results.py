@@ -21,6 +21,8 @@ from committee.votes.vote_arrays import as_shares
 
 BACKENDS = ("pandas", "polars", "pyarrow")
 # The unit of scaled scores, by the power of the unit of y in which scores are measured.
+# The most tables that an error lists.
+MOST_REASONS = 5
 UNITS = {0: "", 1: "deviations of y", 2: "variances of y"}
 # The metrics of a study with `scoring=None`.
 USUAL = {
@@ -187,6 +189,13 @@ class Results:
         }
         reasons = {name: self._why_not(name, names, scores) for name, scores in runs.items()}
         used = [name for name, why in reasons.items() if why is None]
+        if not used:
+            why = "; ".join(f"{name}: {reason}" for name, reason in list(reasons.items())[:MOST_REASONS])
+            more = len(reasons) - MOST_REASONS
+            raise ValueError(
+                f"No table is left to compare by {known.name!r}. {why}"
+                + (f"; and {more} more." if more > 0 else ".")
+            )
         means = [runs[name].mean(axis=0) for name in used]
         fit_seconds = [
             np.mean([[self.finished[cell][0] for cell in row] for row in cells[name]], 0) for name in used

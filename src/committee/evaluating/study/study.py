@@ -30,6 +30,7 @@ from committee.evaluating.study.store import FILE, Store, TableRecord
 from committee.evaluating.study.sweep import AddedRule, Pace, StudyTable, Sweep, tables_of
 from committee.extensions import extension, study_report
 from committee.parameters import is_float, is_integer, is_number, refusing_unknown_names
+from committee.printing import counted
 from committee.running import Runner
 from committee.votes.folds import drawn_share
 
@@ -137,6 +138,20 @@ class Study:
         store.close()
         return cls(resamples=[], scoring=scoring, test_size=test_size, cv=cv, folder=folder)
 
+    def __repr__(self) -> str:
+        store = self.store
+        learners = {name for name, _ in store.recipes()}
+        cells = {*self._cells(), *store.finished()}
+        failed = len(store.failures())
+        parts = [
+            counted(len(learners), "learner"),
+            counted(len(store.tables()), "table"),
+            f"{len(store.finished())} of {counted(len(cells), 'cell')}",
+            *([f"{failed} failed"] if failed else []),
+            "in memory" if store.folder is None else f"folder {os.fspath(store.folder)!r}",
+        ]
+        return f"Study({', '.join(parts)})"
+
     def close(self) -> None:
         """Close the store."""
         self.store.close()
@@ -224,23 +239,25 @@ class Study:
         """
         return frame_of(Results(self.store, self.scoring).columns(), backend)
 
-    def failures(self, backend: str | None = None) -> Any:
+    def failures(self, backend: str | None = None, *, traces: bool = False) -> Any:
         """Return a row for each cell that has failed.
 
         Parameters
         ----------
         backend : {"pandas", "polars", "pyarrow"}, default=None
+        traces : bool, default=False
+            Whether to add the column trace, with the traceback of the error.
 
         Returns
         -------
         DataFrame or Table
-            Columns learner, table, resample, error, trace.
+            Columns learner, table, resample, error.
         """
+        names = ("learner", "table", "resample", "error", *(["trace"] if traces else []))
         rows = [
             (cell.learner, cell.table, cell.resample, *failure)
             for cell, failure in sorted(self.store.failures().items())
         ]
-        names = ("learner", "table", "resample", "error", "trace")
         return frame_of({name: [row[place] for row in rows] for place, name in enumerate(names)}, backend)
 
     def compare(self, scoring: object = None, *, learners: Sequence[str] | None = None) -> Comparison:
@@ -347,12 +364,14 @@ class Study:
     def _store_settings(self, records: list[TableRecord]) -> None:
         """Store the settings, tables and learners before any work."""
         settings = {"test_size": self.test_size, "cv": self.cv}
+        folder = str(self.store.folder)
         for name, value in settings.items():
             known = self.store.fact(name)
             if known is not None and known != [value]:
                 raise ValueError(
-                    f"The study in {self.store.folder} has {name}={known[0]}, and this one {value}. "
-                    "Use another folder."
+                    f"The study in {folder} has {name}={known[0]}, and this one {value}. Pass "
+                    f"{name}={known[0]}, use another folder, or read the results with "
+                    f"Study.open({folder!r})."
                 )
         check_metrics(self.scoring, [*self.store.tables().values(), *records])
         for name, value in settings.items():
