@@ -280,7 +280,7 @@ def test_an_average_needs_a_square_matrix():
         diversity.average([[1], [2]])
 
 
-def test_a_fitted_committee_stands_for_its_honest_votes():
+def test_a_fitted_committee_is_measured_by_its_honest_votes():
     X, codes = load_iris(return_X_y=True)
     y = np.array(["a", "b", "c"])[codes]
     members = [("bayes", GaussianNB()), ("stump", DecisionTreeClassifier(max_depth=1))]
