@@ -10,12 +10,16 @@
 namespace committee {
 namespace {
 
-constexpr std::size_t n_lanes = unit_lanes;
+template <std::size_t n_lanes>
 using Lanes [[gnu::vector_size(4 * n_lanes)]] = float;
+template <std::size_t n_lanes>
 using Words [[gnu::vector_size(4 * n_lanes)]] = std::uint32_t;
 
 // As in numbers/exponentials.cpp, but accurate to 7 digits.
-[[gnu::always_inline]] inline void to_exponentials(Lanes& x) {
+template <std::size_t n_lanes>
+[[gnu::always_inline]] inline void to_exponentials(Lanes<n_lanes>& x) {
+    using Lanes = Lanes<n_lanes>;
+    using Words = Words<n_lanes>;
     constexpr float to_integer = 0x1.8p23F;
     x = x < 80.0F ? x : Lanes{} + 80.0F;
     x = x > -80.0F ? x : Lanes{} - 80.0F;
@@ -33,12 +37,14 @@ using Words [[gnu::vector_size(4 * n_lanes)]] = std::uint32_t;
 }
 
 // SiLU, x / (1 + e^-x), also known as swish.
+template <std::size_t n_lanes>
 [[gnu::always_inline]] inline void to_units_any(float* sums, float* slopes, std::size_t n) {
+    using Lanes = Lanes<n_lanes>;
     for (std::size_t i = 0; i < n; i += n_lanes) {
         Lanes x;
         std::memcpy(&x, sums + i, sizeof x);
         Lanes e = -x;
-        to_exponentials(e);
+        to_exponentials<n_lanes>(e);
         const Lanes share = 1.0F / (1.0F + e);
         const Lanes units = x * share;
         const Lanes derivatives = share * (1.0F + x - units);
@@ -49,6 +55,9 @@ using Words [[gnu::vector_size(4 * n_lanes)]] = std::uint32_t;
 
 [[gnu::always_inline]] inline void drop_any(double share, std::uint64_t key, float* units, float* slopes,
                                             std::size_t n) {
+    constexpr std::size_t n_lanes = 8;
+    using Lanes = Lanes<n_lanes>;
+    using Words = Words<n_lanes>;
     using Halves [[gnu::vector_size(2 * n_lanes)]] = std::uint16_t;
     constexpr std::uint32_t whole = 1U << 16;
     const Random random(key, Purpose::dropout);
@@ -80,7 +89,13 @@ using Words [[gnu::vector_size(4 * n_lanes)]] = std::uint32_t;
 }
 
 #if defined(__x86_64__)
-[[gnu::target("avx2")]] void to_units_wide(float* sums, float* slopes, std::size_t n) { to_units_any(sums, slopes, n); }
+[[gnu::target("avx2")]] void to_units_wide(float* sums, float* slopes, std::size_t n) {
+    to_units_any<8>(sums, slopes, n);
+}
+
+[[gnu::target("avx512f")]] void to_units_widest(float* sums, float* slopes, std::size_t n) {
+    to_units_any<16>(sums, slopes, n);
+}
 
 [[gnu::target("avx2")]] void drop_wide(double share, std::uint64_t key, float* units, float* slopes, std::size_t n) {
     drop_any(share, key, units, slopes, n);
@@ -92,8 +107,11 @@ using Words [[gnu::vector_size(4 * n_lanes)]] = std::uint32_t;
 }
 
 bool has_wide_vectors() { return __builtin_cpu_supports("avx2") != 0; }
+bool has_widest_vectors() { return __builtin_cpu_supports("avx512f") != 0; }
 #else
-void to_units_wide(float* sums, float* slopes, std::size_t n) { to_units_any(sums, slopes, n); }
+void to_units_wide(float* sums, float* slopes, std::size_t n) { to_units_any<8>(sums, slopes, n); }
+
+void to_units_widest(float* sums, float* slopes, std::size_t n) { to_units_any<8>(sums, slopes, n); }
 
 void drop_wide(double share, std::uint64_t key, float* units, float* slopes, std::size_t n) {
     drop_any(share, key, units, slopes, n);
@@ -105,6 +123,7 @@ void adam_wide(const AdamStep& step, std::size_t n, const float* gradient, float
 }
 
 bool has_wide_vectors() { return false; }
+bool has_widest_vectors() { return false; }
 #endif
 
 }  // namespace
@@ -129,8 +148,9 @@ void sum_of_rows(const float* rows, std::size_t n_rows, std::size_t n_columns, f
 }
 
 void to_units(std::vector<float>& sums, std::vector<float>& slopes) {
+    if (has_widest_vectors()) return to_units_widest(sums.data(), slopes.data(), sums.size());
     if (has_wide_vectors()) return to_units_wide(sums.data(), slopes.data(), sums.size());
-    to_units_any(sums.data(), slopes.data(), sums.size());
+    to_units_any<8>(sums.data(), slopes.data(), sums.size());
 }
 
 void drop_units(double share, std::uint64_t key, std::vector<float>& units, std::vector<float>& slopes) {

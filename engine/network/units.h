@@ -8,7 +8,7 @@
 
 namespace committee {
 
-constexpr std::size_t unit_lanes = 8;
+constexpr std::size_t unit_lanes = 16;
 
 constexpr std::size_t whole_vectors(std::size_t n) { return (n + unit_lanes - 1) / unit_lanes * unit_lanes; }
 

@@ -1,13 +1,16 @@
 #include <nanobind/stl/optional.h>
 
+#include <cmath>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "growing/row_sampling.h"
 #include "python/arguments/arrays.h"
 #include "python/arguments/named_arrays.h"
 #include "python/arguments/stop.h"
 #include "table/binning.h"
+#include "table/encoding.h"
 #include "table/fingerprint.h"
 #include "tree/tree.h"
 
@@ -41,6 +44,27 @@ Table table_of(const nb::dict& state) {
     }
     const nb::gil_scoped_release release;
     return from_arrays(std::move(arrays));
+}
+
+TableEncoding encoding_of(const Vector<double>& fills, const Vector<std::uint8_t>& kinds,
+                          const Vector<std::int64_t>& columns, const Vector<double>& shifts,
+                          const Vector<double>& scales) {
+    const std::size_t n = kinds.size();
+    bool fits = columns.size() == n && shifts.size() == n && scales.size() == n;
+    TableEncoding encoding;
+    for (const double fill : as_span(fills)) {
+        fits &= std::isfinite(fill);
+        encoding.fills.push_back(fill);
+    }
+    for (std::size_t j = 0; fits && j < n; ++j) {
+        const std::int64_t column = columns.data()[j];
+        fits = kinds.data()[j] <= static_cast<std::uint8_t>(Encoding::missing) && column >= 0 &&
+               std::cmp_less(column, fills.size());
+        encoding.outputs.push_back({static_cast<Encoding>(kinds.data()[j]), static_cast<std::size_t>(column),
+                                    shifts.data()[j], scales.data()[j]});
+    }
+    if (!fits) throw std::invalid_argument("The columns of an encoding do not fit the table.");
+    return encoding;
 }
 
 }  // namespace
@@ -83,6 +107,30 @@ void register_table(nb::module_& m) {
         },
         nb::arg("columns"), nb::arg("n_categories"), nb::arg("n_rows"), nb::arg("weights").none(), nb::arg("max_bins"),
         nb::arg("n_threads"), nb::arg("keep_cuts") = true);
+
+    nb::class_<TableEncoding>(m, "TableEncoding", "Encodes columns as a matrix of numbers.")
+        .def("__init__",
+             [](TableEncoding* made, Vector<double> fills, Vector<std::uint8_t> kinds, Vector<std::int64_t> columns,
+                Vector<double> shifts,
+                Vector<double> scales) { std::construct_at(made, encoding_of(fills, kinds, columns, shifts, scales)); })
+        .def(
+            "encode",
+            [](const TableEncoding& encoding, const std::vector<AnyArray>& columns, std::size_t n_rows, bool is_single,
+               int n_threads) {
+                const auto views = column_views(columns, n_rows);
+                if (views.size() != encoding.fills.size()) {
+                    throw std::invalid_argument("The table has another number of columns than the encoding.");
+                }
+                const auto encode = [&]<class Value>(Value) {
+                    return to_numpy(Interruption().run([&](const Stop& stop) {
+                        return encode_table<Value>(encoding, views, n_rows, n_threads, stop);
+                    }),
+                                    {n_rows, encoding.outputs.size()});
+                };
+                return is_single ? encode(float{}) : encode(double{});
+            },
+            nb::arg("columns"), nb::arg("n_rows"), nb::arg("is_single"), nb::arg("n_threads"),
+            "The rows as a matrix of float32 or float64.");
 
     m.def(
         "fingerprint",

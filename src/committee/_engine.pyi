@@ -347,6 +347,19 @@ class C45Tree:
     @staticmethod
     def from_arrays(arrays: dict[str, np.ndarray]) -> C45Tree: ...
 
+class TableEncoding:
+    def __init__(
+        self,
+        fills: np.ndarray,
+        kinds: np.ndarray,
+        columns: np.ndarray,
+        shifts: np.ndarray,
+        scales: np.ndarray,
+    ) -> None: ...
+    def encode(
+        self, columns: list[np.ndarray], n_rows: int, is_single: bool, n_threads: int
+    ) -> np.ndarray: ...
+
 def bin_table(
     columns: list[np.ndarray],
     n_categories: np.ndarray,

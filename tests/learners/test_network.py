@@ -200,7 +200,9 @@ def test_rows_are_encoded_and_decided_in_blocks(network_type, monkeypatch):
     sizes = []
     encode = Inputs.encode
     monkeypatch.setattr(
-        Inputs, "encode", lambda self, table: sizes.append(table.n_rows) or encode(self, table)
+        Inputs,
+        "encode",
+        lambda self, table, n_threads: sizes.append(table.n_rows) or encode(self, table, n_threads),
     )
     monkeypatch.setattr(network_state, "NUMBERS_AT_ONCE", 64 * network._network.inputs.n_inputs)
     monkeypatch.setattr(network_state, "LEAST_AT_ONCE", 1)

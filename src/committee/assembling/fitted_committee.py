@@ -22,14 +22,16 @@ from committee.combining.rule import Rule, check_rule, differ
 from committee.combining.rule_registry import as_rule
 from committee.learners.fit_session import CallbackSupportMixin, TaskCalls, task_calls, with_callbacks
 from committee.learners.voter import FittedModels, Tabular
+from committee.members.member_tasks import results_in_order
 from committee.members.member_view import look_at_rows
 from committee.members.seeds import generator_of, seeded
 from committee.members.table_encoder import TableEncoder, fitted_rule
 from committee.members.training_set import TrainingSet, in_order
 from committee.parameters import check_parameters
+from committee.running import runner
 from committee.saving import Fields
 from committee.saving.model_file import fingerprint
-from committee.saving.predictors.deciders import decided_by_fold, folds_of_rule
+from committee.saving.predictors.deciders import decided_by_fold, folds_of_rule, row_blocks
 from committee.saving.predictors.score_votes import Calibration
 from committee.saving.states.committee_states import CommitteeState, MemberState, votes_like
 from committee.saving.states.state import KeptRule
@@ -457,9 +459,20 @@ class Assembled(CallbackSupportMixin, TransformerMixin, Tabular):
         source = self._open(X)
         if self.rule_ is None:
             return np.ones((source.n_rows, 1))
+        blocks = row_blocks(source.n_rows)
+        if len(blocks) == 1 or source.rows is not None:
+            return self._decide_block(source, self.rule_)
+        with runner("threads", getattr(self, "n_jobs", None)) as run:
+            tasks = (
+                run.submit(self._decide_block, source.between(rows), self.rule_, name=f"rows {rows.start} on")
+                for rows in blocks
+            )
+            return np.concatenate(list(results_in_order(tasks, run)))
+
+    def _decide_block(self, source: Source, rule: Rule) -> np.ndarray:
         matrix = None if self._encoder is None else self._encoder.transform(source)
-        n_folds = folds_of_rule(self.rule_, [len(member.models) for member in self._fitted_members])
-        return decided_by_fold(self.rule_, self._votes_by_fold(source, n_folds), matrix)
+        n_folds = folds_of_rule(rule, [len(member.models) for member in self._fitted_members])
+        return decided_by_fold(rule, self._votes_by_fold(source, n_folds), matrix)
 
     def _state(self) -> CommitteeState:
         fitted_members = [

@@ -10,10 +10,6 @@ import numpy as np
 
 # Larger numbers are clipped to this one, so that the sum of their squares is finite.
 LARGEST = 1e140
-# The same limit after scaling, which may divide by a tiny deviation.
-FARTHEST = 1e100
-# The limit that compressed numbers stay below.
-LIMIT = 3.0
 
 
 def as_numbers(values: np.ndarray) -> np.ndarray:
@@ -86,18 +82,6 @@ def quantiles_of(numbers: np.ndarray, weights: np.ndarray, shares: np.ndarray) -
     reached = weights[order].cumsum()
     found: np.ndarray = numbers[order][np.searchsorted(reached, reached[-1] * shares)]
     return found
-
-
-def compressed(scaled: np.ndarray) -> np.ndarray:
-    """Compress numbers smoothly to absolute values below 3 (Holzmüller et al. 2024).
-
-    Examples
-    --------
-    >>> compressed(np.array([0.1, -1.0, 50.0])).round(2)
-    array([ 0.1 , -0.95,  2.99])
-    """
-    result: np.ndarray = scaled / np.sqrt(1 + (scaled / LIMIT) ** 2)
-    return result
 
 
 def frequent_codes(codes: np.ndarray, weights: np.ndarray, n_most: int) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Encode a table as a matrix of finite numbers: a few arrays, which need only numpy.
+"""Encode a table as a matrix of finite numbers by a few arrays.
 
 In: the columns of a table. Out: for a column of numbers, the number, with missing values replaced by the
 median, shifted and scaled; for a category, one indicator column for each value that is kept.
@@ -11,52 +11,15 @@ from functools import cached_property
 
 import numpy as np
 
-from committee.table.column_summaries import FARTHEST, as_numbers, compressed
+from committee._engine import TableEncoding
 from committee.table.schema import Schema, Table
 
 # The ways to scale numbers.
 SCALINGS = ("standard", "robust")
-# The number of rows that are scaled at a time. Such a block fits into the cache.
-ROWS_AT_ONCE = 1024
-
-
-@dataclass(frozen=True, eq=False)
-class Layout:
-    """The columns of the matrix and of the table.
-
-    Parameters
-    ----------
-    numbers, places : ndarray of int of shape (n_numbers,)
-        The columns of numbers, in the table and in the matrix.
-    value_columns, values, value_places : ndarray of int of shape (n_values,)
-        The columns of categories in the table, repeated for each value that has a column, the codes of
-        these values, and their columns in the matrix.
-    width : int
-        The number of columns of the matrix. It is at least one, even if no category has a value.
-    """
-
-    numbers: np.ndarray
-    places: np.ndarray
-    value_columns: np.ndarray
-    values: np.ndarray
-    value_places: np.ndarray
-    width: int
-
-    @classmethod
-    def of(cls, schema: Schema, kept: list[np.ndarray]) -> Layout:
-        """Lay out the columns of a table in order, each category as the values that are kept."""
-        widths = np.where(schema.is_category, [len(codes) for codes in kept], 1)
-        owners = np.repeat(np.arange(schema.n_columns), widths)
-        is_value = schema.is_category[owners]
-        values = np.concatenate([kept[i] for i in np.flatnonzero(schema.is_category)] or [owners[:0]])
-        return cls(
-            owners[~is_value],
-            np.flatnonzero(~is_value),
-            owners[is_value],
-            values,
-            np.flatnonzero(is_value),
-            max(1, len(owners)),
-        )
+# The engine's encodings of a column, by number; see engine/table/encoding.h.
+SCALED, COMPRESSED, POSITION, INDICATOR, MISSING = range(5)
+# A column that is always 0: no number is equal to NaN.
+NOTHING = (INDICATOR, 0, np.nan, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,30 +54,37 @@ class MatrixEncoding:
     deviations: np.ndarray
     kept: list[np.ndarray]
 
-    @property
+    @cached_property
     def width(self) -> int:
-        """The number of columns of the matrix."""
-        return self._layout.width
+        """The number of columns of the matrix. It is at least one, even if no category has a value."""
+        return max(1, sum(map(len, self.kept)) + int((~self.schema.is_category).sum()))
+
+    def encode(self, table: Table, n_threads: int = 1) -> np.ndarray:
+        """Return the rows as a float64 matrix of shape (n_rows, width)."""
+        return self._encoding.encode(list(table.columns), table.n_rows, False, n_threads)
 
     @cached_property
-    def _layout(self) -> Layout:
-        return Layout.of(self.schema, self.kept)
+    def _encoding(self) -> TableEncoding:
+        outputs: list[tuple[int, int, float, float]] = []
+        number = SCALED if self.scaling == "standard" else COMPRESSED
+        for place, is_category in enumerate(self.schema.is_category):
+            if is_category:
+                outputs += [(INDICATOR, place, code, 1.0) for code in self.kept[place].tolist()]
+            else:
+                outputs.append((number, place, self.means[place], self.deviations[place]))
+        return encoding_of(self.medians, outputs)
 
-    def encode(self, table: Table) -> np.ndarray:
-        """Return the rows as a float64 matrix of shape (n_rows, width)."""
-        layout = self._layout
-        matrix = np.zeros((table.n_rows, layout.width))
-        for begin in range(0, table.n_rows, ROWS_AT_ONCE):
-            rows = slice(begin, begin + ROWS_AT_ONCE)
-            block = as_numbers(table.as_matrix(rows))
-            matrix[rows, layout.value_places] = block[:, layout.value_columns] == layout.values
-            matrix[rows, layout.places] = self._scaled(block[:, layout.numbers], layout.numbers)
-        return matrix
+    def __getstate__(self) -> dict[str, object]:
+        return {name: value for name, value in vars(self).items() if name != "_encoding"}
 
-    def _scaled(self, block: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """Replace missing values in columns of numbers, shift and scale them."""
-        filled = np.where(np.isnan(block), self.medians[columns], block)
-        with np.errstate(over="ignore"):
-            scaled = (filled - self.means[columns]) / self.deviations[columns]
-        scaled = scaled.clip(-FARTHEST, FARTHEST)
-        return scaled if self.scaling == "standard" else compressed(scaled)
+
+def encoding_of(medians: np.ndarray, outputs: list[tuple[int, int, float, float]]) -> TableEncoding:
+    """Make an encoding from the kind, the column, the shift and the scale of each output."""
+    kinds, columns, shifts, scales = zip(*(outputs or [NOTHING]), strict=True)
+    return TableEncoding(
+        np.ascontiguousarray(medians, dtype=np.float64),
+        np.array(kinds, dtype=np.uint8),
+        np.array(columns, dtype=np.int64),
+        np.array(shifts, dtype=np.float64),
+        np.array(scales, dtype=np.float64),
+    )

@@ -2,7 +2,7 @@
 
 In: the columns of a table. Out: for a column of numbers, the scaled and compressed number, its piecewise
 linear encoding over bins, and an indicator if values are missing; for a category, a one-hot encoding. The
-fitted encoding consists of a few arrays, and applying it needs only numpy.
+fitted encoding consists of a few arrays, and the engine applies it.
 """
 
 from __future__ import annotations
@@ -10,25 +10,26 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
+from committee._engine import TableEncoding
 from committee.running.deadline import check
 from committee.table.column_summaries import (
-    FARTHEST,
     as_numbers,
-    compressed,
     frequent_codes,
     median_of,
     quantiles_of,
     spread_of,
 )
+from committee.table.matrix_encoding import COMPRESSED, INDICATOR, MISSING, POSITION, encoding_of
 from committee.table.schema import Schema, Table
 
 # The largest number of values of a category that get an input; the most frequent ones do.
 MOST_VALUES = 64
 # The number of values that are encoded at a time.
-NUMBERS_AT_ONCE = 2**18
+NUMBERS_AT_ONCE = 2**22
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,32 +81,31 @@ class Inputs:
         parts = (self.scaled_columns, self.bin_columns, self.value_columns, self.missing_columns)
         return max(1, sum(map(len, parts)))
 
-    def encode(self, table: Table) -> np.ndarray:
+    def encode(self, table: Table, n_threads: int = 1) -> np.ndarray:
         """Return the inputs of the rows as a float32 matrix of shape (n_rows, n_inputs)."""
-        encoded = np.zeros((table.n_rows, self.n_inputs), dtype=np.float32)
         n_at_once = max(1, NUMBERS_AT_ONCE // (self.n_inputs + len(self.medians)))
+        parts = []
         for begin in range(0, table.n_rows, n_at_once):
             check()
-            rows = slice(begin, begin + n_at_once)
-            self._encode(as_numbers(table.as_matrix(rows)), encoded[rows])
-        return encoded
+            part = table.between(begin, min(begin + n_at_once, table.n_rows))
+            parts.append(self._encoding.encode(list(part.columns), part.n_rows, True, n_threads))
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
-    def _encode(self, matrix: np.ndarray, encoded: np.ndarray) -> None:
-        is_missing = np.isnan(matrix)
-        filled = np.where(is_missing, self.medians, matrix)
-        with np.errstate(over="ignore"):
-            scaled = (filled[:, self.scaled_columns] - self.centers) / self.spreads
-            places = (filled[:, self.bin_columns] - self.lows) / self.widths
-        parts = (
-            compressed(scaled.clip(-FARTHEST, FARTHEST)),
-            places.clip(0, 1) - 0.5,
-            filled[:, self.value_columns] == self.values,
-            is_missing[:, self.missing_columns],
-        )
-        begin = 0
-        for part in parts:
-            encoded[:, begin : begin + part.shape[1]] = part
-            begin += part.shape[1]
+    @cached_property
+    def _encoding(self) -> TableEncoding:
+        scaled = zip(self.scaled_columns.tolist(), self.centers, self.spreads, strict=True)
+        bins = zip(self.bin_columns.tolist(), self.lows, self.widths, strict=True)
+        values = zip(self.value_columns.tolist(), self.values.tolist(), strict=True)
+        outputs: list[tuple[int, int, float, float]] = [
+            *((COMPRESSED, *each) for each in scaled),
+            *((POSITION, *each) for each in bins),
+            *((INDICATOR, *each, 1.0) for each in values),
+            *((MISSING, column, 0.0, 1.0) for column in self.missing_columns.tolist()),
+        ]
+        return encoding_of(self.medians, outputs)
+
+    def __getstate__(self) -> dict[str, object]:
+        return {name: value for name, value in vars(self).items() if name != "_encoding"}
 
 
 def learn_inputs(table: Table, weights: np.ndarray, n_bins: int) -> Inputs:

@@ -154,7 +154,7 @@ def recode(dictionary: Dictionary, codes: Mapping[Hashable, int]) -> np.ndarray:
     return new.take(dictionary.codes)
 
 
-def take_raw(raw: Raw, rows: np.ndarray) -> Numbers | Dictionary | Untyped:
+def take_raw(raw: Raw, rows: np.ndarray | slice) -> Numbers | Dictionary | Untyped:
     """Select rows of a column.
 
     Examples

@@ -20,7 +20,7 @@ from committee.running import available_bytes
 from committee.table.frame import is_one_row, raw_cells, raw_columns
 from committee.table.input_types import TableLike
 from committee.table.raw_column import Raw, raw_array, take_raw
-from committee.table.schema import BinnedTable, Schema, Table
+from committee.table.schema import BinnedTable, Schema, Table, take_rows
 
 if TYPE_CHECKING:
     from narwhals.stable.v2.typing import IntoDataFrame
@@ -62,6 +62,13 @@ class Source:
         named = names if self.named else position_names(len(names))
         native = None if self.native is None else take_columns(self.native, positions)
         return Source(native, named, self.named, columns, self.n_rows, rows=self.rows)
+
+    def between(self, rows: slice) -> Source:
+        """Select a range of rows, of the tables that were read too. Numbers are not copied."""
+        tables = {schema: table.between(rows.start, rows.stop) for schema, table in self.tables.items()}
+        columns = tuple(take_raw(raw, rows) for raw in self.columns)
+        native = take_rows(self.native, rows)
+        return Source(native, self.names, self.named, columns, rows.stop - rows.start, tables)
 
     def part(self, rows: np.ndarray) -> Source:
         """Select rows, whose numbers are copied only while they are used."""

@@ -47,8 +47,10 @@ void products_are_sums_in_order() {
 }
 
 void units_are_silu_and_its_slope() {
-    std::vector<float> units = {-100, -3, -0.5F, 0, 0.5F, 3, 50, 100}, slopes(units.size());
+    std::vector<float> units = {-100, -50, -20, -9, -3, -1, -0.5F, -0.1F, 0, 0.1F, 0.5F, 1, 3, 9, 50, 100},
+                       slopes(units.size());
     const auto sums = units;
+    static_assert(unit_lanes == 16);
     to_units(units, slopes);
     for (std::size_t i = 0; i < sums.size(); ++i) {
         const double x = sums[i], share = 1 / (1 + std::exp(-x));

@@ -7,8 +7,8 @@ have different categories or columns.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -32,6 +32,8 @@ from committee.task import Classification, Regression, weighted_median
 
 # The number of votes in memory for a weighted median, which needs the votes of all members for a row.
 NUMBERS_AT_ONCE = 2**22
+# The most rows in a block that all members of a committee vote on together.
+ROWS_AT_ONCE = 1 << 14
 # Rules that only sum votes, so that the votes of members need not be in memory at the same time.
 SUMMED = ("mean", "majority")
 # The functions from shares of votes to probabilities.
@@ -181,6 +183,40 @@ class MedianDecider(TableDecider):
 
 
 @dataclass(frozen=True, eq=False)
+class SharedRows:
+    """Rows that several members decide on. Mappings are read once for all members with the same schema.
+
+    Parameters
+    ----------
+    X : ndarray, mapping, or sequence of mappings
+    schema : Schema
+        The columns of the rows.
+    table : Table
+        The rows, read by this schema.
+    """
+
+    X: Rows
+    schema: Schema
+    table: Table
+    tables: dict[tuple[Schema, tuple[int, ...] | None], Table] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, X: Rows, schema: Schema) -> SharedRows:
+        """Read and check rows."""
+        table = table_of(X, schema)
+        return cls(X, schema, table, {(schema, None): table})
+
+    def decided(self, member: Predictor, columns: list[int] | None) -> np.ndarray:
+        """Return the decision of a member, which sees some or all columns."""
+        if isinstance(self.X, np.ndarray) or not isinstance(member.decider, TableDecider):
+            return member.decide(rows_for(member, self.X, self.schema, columns))
+        key = member.schema, None if columns is None else tuple(columns)
+        if key not in self.tables:
+            self.tables[key] = read_rows(rows_for(member, self.X, self.schema, columns), member.schema)
+        return member.decider.decide(self.tables[key], 1)
+
+
+@dataclass(frozen=True, eq=False)
 class PreparedMember:
     """The predictors of a member of a committee.
 
@@ -198,12 +234,10 @@ class PreparedMember:
     columns: list[int] | None
     calibration: Calibration | None
 
-    def votes(self, X: Rows, schema: Schema, task: Task, n_folds: int) -> list[np.ndarray]:
-        """Return the votes of the models of each fold on rows of a schema."""
-        rows = [rows_for(each, X, schema, self.columns) for each in self.predictors]
+    def votes(self, rows: SharedRows, task: Task, n_folds: int) -> list[np.ndarray]:
+        """Return the votes of the models of each fold."""
         absent = 0.0 if self.calibration is None else -np.inf
-        pairs = zip(self.predictors, rows, strict=True)
-        each = [aligned(one.decide(own), one, task, absent) for one, own in pairs]
+        each = [aligned(rows.decided(one, self.columns), one, task, absent) for one in self.predictors]
         if self.calibration is None:
             return folded(each, n_folds)
         return [self.calibration.votes(scores) for scores in folded_scores(each, n_folds)]
@@ -233,16 +267,21 @@ class RuleDecider:
         dtype = np.float32 if isinstance(self.task, Classification) else np.float64
         n_folds = folds_of_rule(self.rule, [len(member.predictors) for member in self.fitted_members])
 
-        def decide(X: Rows) -> np.ndarray:
-            table = table_of(X, schema)
+        def decide_block(X: Rows) -> np.ndarray:
+            rows = SharedRows.of(X, schema)
             if self.rule is None:
-                return np.ones((table.n_rows, 1))
-            shape = (n_folds, len(self.fitted_members), table.n_rows, self.task.n_outputs)
+                return np.ones((rows.table.n_rows, 1))
+            shape = (n_folds, len(self.fitted_members), rows.table.n_rows, self.task.n_outputs)
             votes = np.empty(shape, dtype=dtype)
             for place, member in enumerate(self.fitted_members):
-                votes[:, place] = member.votes(X, schema, self.task, n_folds)
-            matrix = None if self.encoding is None else self.encoding.encode(table)
+                votes[:, place] = member.votes(rows, self.task, n_folds)
+            matrix = None if self.encoding is None else self.encoding.encode(rows.table)
             return decided_by_fold(self.rule, votes, matrix)
+
+        def decide(X: Rows) -> np.ndarray:
+            if not isinstance(X, np.ndarray | Sequence) or len(X) <= ROWS_AT_ONCE:
+                return decide_block(X)
+            return np.concatenate([decide_block(X[rows]) for rows in row_blocks(len(X))])
 
         return decide
 
@@ -282,6 +321,20 @@ class BoostedDecider:
             return shares if link == "share" else softmax(scale * shares)
 
         return decide
+
+
+def row_blocks(n_rows: int) -> list[slice]:
+    """Divide rows into blocks of nearly equal size: one, or an even number.
+
+    Committees and their predictors decide on one block after the other, so that few votes are in memory.
+
+    Examples
+    --------
+    >>> row_blocks(50_000)
+    [slice(0, 12500, None), slice(12500, 25000, None), slice(25000, 37500, None), slice(37500, 50000, None)]
+    """
+    n_blocks = 1 if n_rows <= ROWS_AT_ONCE else 2 * -(-n_rows // (2 * ROWS_AT_ONCE))
+    return [slice(n_rows * block // n_blocks, n_rows * (block + 1) // n_blocks) for block in range(n_blocks)]
 
 
 def folds_of_rule(rule: VotingRule | None, n_models: list[int]) -> int:

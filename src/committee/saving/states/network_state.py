@@ -53,7 +53,7 @@ class NetworkDecider(TableDecider):
         for begin in range(0, table.n_rows, n_at_once):
             end = min(begin + n_at_once, table.n_rows)
             votes[begin:end] = _engine.network_decision(
-                self.inputs.encode(table.between(begin, end)),
+                self.inputs.encode(table.between(begin, end), n_threads),
                 self.parameters,
                 list(self.hidden),
                 self.n_outputs,
