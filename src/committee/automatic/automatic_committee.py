@@ -1,7 +1,8 @@
 """The automatic committee: the best members and the best rule within the time limit.
 
 `fit` takes members from the portfolio and fits them fold by fold until the time ends (`schedule`). It then
-compares rules on their honest votes and chooses one (`rule_choice`).
+compares rules on their honest votes and chooses one (`rule_choice`). At the end it drops the members that the
+decision does not need (`compaction`) and fits the others on all rows (`refits`).
 """
 
 from __future__ import annotations
@@ -472,8 +473,8 @@ class CommitteeClassifier(Classifies, AutomaticCommittee):
 
     Boosters, forests, linear models, networks, support vector machines and others are fitted in folds, one
     after the other, within `time_limit`. Members of scikit-learn see the table as a matrix that
-    `TableEncoder` makes. The models of the folds are kept. Rules are compared by nested cross-validation on
-    the honest votes of the members, and the best one decides.
+    `TableEncoder` makes. Rules are compared by nested cross-validation on the honest votes of the members, and
+    the best one decides. The members that the decision needs are then fitted once on all rows.
 
     Ctrl-C ends a fit as the end of the time does, and keeps the finished members, if there are any. So does a
     callback of scikit-learn, which is notified of every fold.
