@@ -322,3 +322,19 @@ def test_fit_names_the_members_that_need_another_library(committee, monkeypatch)
     monkeypatch.setattr(package.CommitteeClassifier, "members_without_predictor_", names)
     printed = committee(*fit[:-1]).err
     assert "committee.predictor cannot answer for lightgbm; committee.load can.\n" in printed
+
+
+def test_limits_of_size_and_latency_are_kept(committee, folder):
+    fit = ("fit", "flowers.csv", "--target", "kind", "--estimators", "linear,forest,c45", "--folds", "2")
+    fit += ("--rule", "mean", "--quiet")
+    assert committee(*fit).code == 0
+    whole = (folder / "model.committee").stat().st_size
+    assert committee(*fit, "--max-size", f"{whole // 2}", "--max-latency", "10s").code == 0
+    assert (folder / "model.committee").stat().st_size <= whole // 2
+
+
+@pytest.mark.parametrize("limit", [("--max-size", "1kB"), ("--max-latency", "1us")])
+def test_a_limit_that_no_member_keeps_writes_nothing(committee, folder, limit):
+    fit = ("fit", "flowers.csv", "--target", "kind", "--estimators", "linear,c45", "--folds", "2", "--quiet")
+    committee(*fit, *limit).complains(3, "is too small for any member. The cheapest member needs")
+    assert not (folder / "model.committee").exists()

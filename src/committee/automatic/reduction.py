@@ -93,7 +93,8 @@ class Reducing(AutomaticParameters, Assembled):
         Returns
         -------
         estimator
-            Another committee, with the best rule for its members, or with the `rule` that was passed.
+            The same committee if it is within the limit. Otherwise another one, with the best rule for its
+            members, or with the `rule` that was passed.
 
         Examples
         --------
@@ -114,6 +115,8 @@ class Reducing(AutomaticParameters, Assembled):
         honest = self._known_votes()
         (name, limit), *_ = given.items()
         costs, measure = self._costs(name, X)
+        if measure(self) <= limit:
+            return copy.copy(self)
         rule: Any = self.rule_
         everyone, budget = list(range(len(costs))), limit
         while True:

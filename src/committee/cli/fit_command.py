@@ -54,6 +54,12 @@ def fit(
             "day=date:%m/%d/%Y."
         ),
     ] = None,
+    max_size: Annotated[
+        str | None, typer.Option(help="The largest size of the model's file, with a unit: 500kB, 5MB.")
+    ] = None,
+    max_latency: Annotated[
+        str | None, typer.Option(help="The longest time to predict a row on this machine: 500us, 2ms.")
+    ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Resume the run in the folder of --run-folder.")
     ] = False,
@@ -77,6 +83,7 @@ def fit(
     check_standard_output(out, json)
     given_types, estimators = console.pairs(types), console.words(parameters["estimators"])
     check_limits(parameters["time_limit"], parameters["memory_limit"])
+    bytes_of(max_size), seconds_of(max_latency)
     check_input(table)
     check_run(parameters["run_folder"], resume)
     note = check_model_output(out, table, force=force)
@@ -97,6 +104,8 @@ def fit(
         types=given_types,
         groups=groups,
         weights=weights,
+        max_size=max_size,
+        max_latency=max_latency,
         form=console.csv_form(encoding, delimiter, header, decimal, missing),
         parameters={name: value for name, value in parameters.items() if value is not None},
         report=lambda training: show_start(training, note, is_quiet=quiet or json),

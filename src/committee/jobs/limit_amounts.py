@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import re
 
-# Units of time in limits such as `10m`.
-SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+# Units of time in limits such as `10m` and `2ms`.
+SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 # Units of memory in limits such as `4GB`. Units with an i are powers of two.
 BYTES = {
     "b": 1.0, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12, "kib": 2.0**10, "mib": 2.0**20, "gib": 2.0**30,

@@ -76,6 +76,8 @@ def fit(
     missing: Iterable[str] = (),
     groups: str | None = None,
     weights: str | None = None,
+    max_size: float | str | None = None,
+    max_latency: float | str | None = None,
     **parameters: object,
 ) -> Any:
     """Fit the automatic committee to a table in a file or a frame.
@@ -106,6 +108,10 @@ def fit(
         The time limit of reading and fitting, in seconds or as text such as "10m".
     memory_limit : float or str, default=None
         The memory limit of the table and the fits, in bytes or as text such as "4GB".
+    max_size : float or str, default=None
+        The largest size of the model's file, in bytes or as text such as "5MB".
+    max_latency : float or str, default=None
+        The longest time to predict one row on this machine, in seconds or as text such as "2ms".
 
     Returns
     -------
@@ -129,6 +135,8 @@ def fit(
         types=types,
         groups=groups,
         weights=weights,
+        max_size=max_size,
+        max_latency=max_latency,
         form=replace(AS_FOUND, missing=words_of(missing)),
         parameters=parameters,
         report=warn,
@@ -158,6 +166,8 @@ def fit_table(
     types: Mapping[str, str] | None = None,
     groups: str | None = None,
     weights: str | None = None,
+    max_size: float | str | None = None,
+    max_latency: float | str | None = None,
     form: CSVForm = AS_FOUND,
     parameters: Mapping[str, Any],
     report: Callable[[TrainingTable], None] | None = None,
@@ -166,7 +176,7 @@ def fit_table(
 
     Parameters
     ----------
-    table, target, task, types, groups, weights : see `fit`
+    table, target, task, types, groups, weights, max_size, max_latency : see `fit`
     form : CSVForm
     parameters : mapping of str to object
         The parameters of the committee.
@@ -181,6 +191,7 @@ def fit_table(
     given = dict(parameters)
     seconds = seconds_of(given.pop("time_limit", None))
     n_bytes = bytes_of(given.pop("memory_limit", None))
+    limits = {"max_bytes": bytes_of(max_size), "max_latency": seconds_of(max_latency)}
     check_settings(task, given)
     training = read_training_table(table, target, task, types, groups, weights, form)
     if n_bytes is not None:
@@ -194,6 +205,9 @@ def fit_table(
     # The clock and the table have used a part of the limits, but the parameters are those of the caller.
     model.set_params(time_limit=seconds, memory_limit=n_bytes)
     model._origin = training.origin
+    for name, limit in limits.items():
+        if limit is not None:
+            model = model.prune(**{name: limit})
     return Fitted(
         model,
         training.X,
