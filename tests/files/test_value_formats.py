@@ -110,6 +110,8 @@ def test_a_date_with_a_format_may_be_iso(tmp_path):
     [
         ("date:%m/%d", "does not specify a day of a year"),
         ("date:", "does not specify a day of a year"),
+        ("date:%Y-%m-%d%", "does not specify a day of a year"),
+        ("date:%Y-%m-%d %Q", "does not specify a day of a year"),
         ("number:kg", "must contain one # for the number"),
         ("category:x", "only numbers and dates have one"),
         ("money:x", "cannot be a 'money:x'"),
