@@ -473,8 +473,8 @@ class CommitteeClassifier(Classifies, AutomaticCommittee):
 
     Boosters, forests, linear models, networks, support vector machines and others are fitted in folds, one
     after the other, within `time_limit`. Members of scikit-learn see the table as a matrix that
-    `TableEncoder` makes. Rules are compared by nested cross-validation on the honest votes of the members, and
-    the best one decides. The members that the decision needs are then fitted once on all rows.
+    `TableEncoder` makes. Rules are compared by nested cross-validation on the honest votes of the members,
+    and the best one decides. The members that the decision needs are then fitted once on all rows.
 
     Ctrl-C ends a fit as the end of the time does, and keeps the finished members, if there are any. So does a
     callback of scikit-learn, which is notified of every fold.
