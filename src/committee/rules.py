@@ -3,6 +3,7 @@
 from committee.combining.adjusted_rule import AdjustedRule
 from committee.combining.bayesian_rules import BayesianAveragingRule, BayesianCombinationRule
 from committee.combining.constant_rule import ConstantRule
+from committee.combining.cost_rule import CostRule
 from committee.combining.decision_templates import DecisionTemplateRule, DempsterShaferRule
 from committee.combining.fixed_rules import (
     borda,
@@ -36,6 +37,7 @@ __all__ = [
     "BestMemberRule",
     "CAWPERule",
     "ConstantRule",
+    "CostRule",
     "DecisionTemplateRule",
     "DempsterShaferRule",
     "DynamicRule",

@@ -338,3 +338,13 @@ def test_a_limit_that_no_member_keeps_writes_nothing(committee, folder, limit):
     fit = ("fit", "flowers.csv", "--target", "kind", "--estimators", "linear,c45", "--folds", "2", "--quiet")
     committee(*fit, *limit).complains(3, "is too small for any member. The cheapest member needs")
     assert not (folder / "model.committee").exists()
+
+
+def test_costs_and_thresholds_decide_predictions(committee, folder):
+    fit = ("fit", "flowers.csv", "--target", "kind", *FAST)
+    assert committee(*fit, "--costs", "rose:lily=1000").code == 0
+    careful = committee("predict", "model.committee", "flowers.csv").out.count("rose")
+    assert committee(*fit, "--threshold", "0.99").code == 0
+    assert committee("predict", "model.committee", "flowers.csv").out.count("rose") < careful
+    committee(*fit, "--costs", "rose=5").complains(2, "TRUE:PREDICTED=COST")
+    committee(*fit, "--costs", "tulip:rose=5").complains(3, "'tulip', which is not a class")

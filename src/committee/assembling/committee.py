@@ -18,7 +18,7 @@ from committee.assembling.calibration import CALIBRATION, Curves
 from committee.assembling.fitted_committee import Assembled
 from committee.assembling.member_fits import MemberFit, Plan, fit_members, n_fits, take_prefit
 from committee.assembling.named_members import Member, members_of
-from committee.combining.adjusted_rule import AdjustedRule
+from committee.combining.adjusted_rule import WrappingRule
 from committee.combining.bayesian_rules import BayesianAveragingRule
 from committee.combining.rule import FixedRule, Rule, check_rule, differ
 from committee.learners import tree_parameters
@@ -324,7 +324,7 @@ def for_places(rule: Rule, n_members: int, places: list[int]) -> Rule:
     if len(places) == n_members:
         return rule
     inner = rule
-    while isinstance(inner, AdjustedRule) and isinstance(inner.rule, Rule):
+    while isinstance(inner, WrappingRule) and isinstance(inner.rule, Rule):
         inner = inner.rule
     for kind, name in GIVEN_FOR_MEMBERS.items():
         given = getattr(inner, name) if isinstance(inner, kind) else None

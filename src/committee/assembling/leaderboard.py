@@ -19,6 +19,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import clone
 
+from committee.combining.cost_rule import CostRule
 from committee.combining.rule import Rule
 from committee.combining.rule_registry import as_rule, rule_names, title_of
 from committee.members.seeds import generator_of, seeded
@@ -390,8 +391,10 @@ def leaderboard_of(
     # The linear systems of rules are small, so several threads would only wait for each other.
     with one_blas_thread():
         if own is not None and (has_X or not own._looks_at_X()):
+            # Costs change decisions, and not the quality of the probabilities.
+            scored = as_rule(own.rule) if isinstance(own, CostRule) else own
             of_own = honest if places is None else honest.of_members(places)
-            first = add(COMMITTEE, title_of(own), honest_decision(clone(own), of_own))
+            first = add(COMMITTEE, title_of(own), honest_decision(clone(scored), of_own))
         for name, votes in zip(names, honest.votes, strict=True):
             add(MEMBER, name, votes.astype(np.float64))
         for name, rule in rules_scored:

@@ -50,6 +50,7 @@ from committee.automatic.rule_choice import (
     with_time_limit,
 )
 from committee.automatic.schedule import FitReporter, Schedule
+from committee.combining.cost_rule import CostRule
 from committee.combining.rule import Rule, check_rule, differ
 from committee.combining.rule_registry import as_rule, rule_named
 from committee.learners import DecisionTreeClassifier
@@ -152,10 +153,13 @@ class AutomaticCommittee(Reducing):
             )
         if self.tune_threshold and self._task_type is not Classification:
             raise ValueError("tune_threshold is for classes, and the task is a regression. Leave it out.")
+        if self.tune_threshold and (self.costs is not None or self.threshold is not None):
+            raise ValueError("tune_threshold excludes costs and threshold. Leave it out, or these.")
         clock = Clock(None if self.time_limit is None else float(self.time_limit))
         training = read()
         rng = generator_of(self.random_state)
-        rule = None if self._finds_rule() else self._adjusted(seeded(as_rule(self.rule), rng))
+        rule = None if self._finds_rule() else self._choice().adjusted(seeded(as_rule(self.rule), rng))
+        self._with_costs(rule_named("mean"), training.task)  # raises for wrong costs before any fit
         if training.is_open:
             check_scoring(self.scoring, training)
         every = self._every_repeat(training, rng)
@@ -201,11 +205,13 @@ class AutomaticCommittee(Reducing):
         journal: Journal | None,
     ) -> None:
         """Drop members that the decision does not need, and fit the others on all rows."""
-        rule: Any = self.rule_
+        decided: Any = self.rule_
+        # Costs change decisions, and not the quality of the probabilities.
+        rule = as_rule(decided.rule) if isinstance(decided, CostRule) else decided
         limits, costs = BUDGETS[self.preset], costs_of(self._fitted_members)
         tolerated = TOLERATED if self._finds_rule() else None
         with one_blas_thread():
-            deciding = members_that_decide(rule, honest)
+            deciding = members_that_decide(decided, honest)
             places = members_within(limits, costs, deciding, rule, honest, self.scoring, tolerated=tolerated)
         members = [self._fitted_members[place] for place in places]
         if len(places) < len(fitted):
@@ -274,7 +280,7 @@ class AutomaticCommittee(Reducing):
             lambda: self._fit_rule_or_mean(
                 with_time_limit(rule, clock.left_for_rule()), honest, training, clock
             ),
-            lambda: self._fit_rule(rule_named("mean"), None),
+            lambda: self._fit_rule(self._with_costs(rule_named("mean"), training.task), None),
             " while the rule was fitted",
             f", and the mean decides. recombine({again}) fits the rule",
         )
@@ -282,6 +288,7 @@ class AutomaticCommittee(Reducing):
     def _fit_rule_or_mean(self, rule: Rule, honest: HonestVotes, training: TrainingSet, clock: Clock) -> None:
         """Fit the rule, or the mean if there are too few votes for the rule."""
         used = honest
+        rule = self._with_costs(rule, training.task)
         try:
             if clock.limit is None or rule._looks_at_X():
                 self._fit_rule(rule, training.X)
@@ -292,7 +299,7 @@ class AutomaticCommittee(Reducing):
                 self.rule_ = used.fit_rule(rule)
         except NoValueError as error:
             warn_of_mean("The rule cannot be fitted", used, error, stacklevel=9)
-            self._fit_rule(rule_named("mean"), None)
+            self._fit_rule(self._with_costs(rule_named("mean"), training.task), None)
 
     def _every_repeat(self, training: TrainingSet, rng: np.random.Generator) -> Sequence[list[Fold]]:
         """Return the folds of all possible repeats."""

@@ -111,6 +111,23 @@ class AutomaticParameters:
         "Probabilities are shifted so that the highest is that of the predicted class; see `AdjustedRule`. "
         "For the log loss and the Brier score they are calibrated. For classes only.",
     )
+    threshold: float | None = parameter(
+        None,
+        optional(number(0, 1, closed="neither")),
+        "The probability from which on the second of two classes is predicted. The classes are sorted, as in "
+        "`classes_`. Probabilities are shifted so that the highest is that of the predicted class; see "
+        "`CostRule`. The leaderboard has the scores before the shift.",
+    )
+    costs: object = parameter(
+        None,
+        Constraint(
+            "a mapping from (true class, predicted class) to a cost, a matrix, or None",
+            lambda value: value is None or hasattr(value, "__len__"),
+        ),
+        "The costs of errors, by which classes are predicted. A mapping such as {('sick', 'well'): 5} has "
+        "the true class first, and other errors cost 1. A matrix has a row for each true class and a column "
+        "for each predicted class, in the order of `classes_`. Probabilities are shifted as by `threshold`.",
+    )
     cv: Any = parameter(
         "auto",
         Constraint(

@@ -35,8 +35,10 @@ from committee.automatic.compaction import bytes_of, members_within
 from committee.automatic.portfolio import without_convergence_warnings
 from committee.automatic.rule_choice import RuleChoice
 from committee.boosting import GradientBoostingClassifier, GradientBoostingRegressor
+from committee.combining.cost_rule import CostRule, costs_by_label
 from committee.combining.metadata_routing import arguments
 from committee.combining.rule import Rule
+from committee.members.member_votes import Task
 from committee.members.table_encoder import TableEncoder
 from committee.members.training_set import TrainingSet
 from committee.parameters import declared, is_integer
@@ -157,7 +159,7 @@ class Reducing(AutomaticParameters, Assembled):
         smaller._fitted_members = [self._fitted_members[place] for place in places]
         smaller._honest = self._known_votes().of_members(places)
         if self._finds_rule():
-            rule = self._choice().best(smaller._honest)
+            rule = self._with_costs(self._choice().best(smaller._honest), self._task)
         else:
             rule = for_places(clone(self.rule_), len(self._fitted_members), places)
         smaller._fit_rule(rule, X)
@@ -290,7 +292,18 @@ class Reducing(AutomaticParameters, Assembled):
         return RuleChoice(self.scoring, self.tune_threshold and self._task_type is Classification)
 
     def _adjusted(self, rule: Rule) -> Rule:
-        return self._choice().adjusted(rule)
+        return self._with_costs(self._choice().adjusted(rule), self._task)
+
+    def _with_costs(self, rule: Rule, task: Task) -> Rule:
+        """Let a rule decide by the costs or the threshold of this committee, if it has any."""
+        if self.costs is None and self.threshold is None:
+            return rule
+        if not isinstance(task, Classification):
+            raise ValueError("costs and threshold are for classes, and the task is a regression.")
+        if isinstance(rule, CostRule) or task.n_outputs == 1:
+            return rule
+        costs = costs_by_label(self.costs, self.threshold, task.classes)
+        return rule if costs is None else CostRule(rule=rule, costs=costs.tolist())
 
 
 def fit_to_probabilities(

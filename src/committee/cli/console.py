@@ -132,6 +132,10 @@ def with_committee_options(command: Command) -> Command:
                 more="With all, other rules can be tried later, and files are larger.",
             ),
             committee_option("tune_threshold", bool, "--tune-threshold"),
+            committee_option("threshold", float),
+            committee_option(
+                "costs", list[str], more="Comma-separated TRUE:PREDICTED=COST; other errors cost 1."
+            ),
             committee_option(
                 "estimators",
                 list[str],
@@ -224,6 +228,29 @@ def words(given: Iterable[str] | None) -> list[str]:
 def split_at_commas(text: str) -> list[str]:
     """Split a text at the commas outside double quotes, as in CSV."""
     return next(csv.reader([text]), [])
+
+
+def costs_of(given: Iterable[str] | None) -> dict[tuple[str, str], float]:
+    """Parse costs of errors: `--costs sick:well=5,well:sick=1`.
+
+    Examples
+    --------
+    >>> costs_of(["sick:well=5"])
+    {('sick', 'well'): 5.0}
+    """
+    found = {}
+    for text in words(given):
+        labels, _, cost = text.rpartition("=")
+        true, colon, predicted = labels.partition(":")
+        try:
+            found[true, predicted] = float(cost)
+        except ValueError:
+            colon = ""
+        if not (colon and true and predicted):
+            raise typer.BadParameter(
+                f"A cost must have the form TRUE:PREDICTED=COST, such as sick:well=5. Got {text!r}."
+            )
+    return found
 
 
 def known_members(incomplete: str) -> list[str]:

@@ -95,6 +95,7 @@ def fit(
     parameters |= {
         "scoring": scoring,
         "estimators": estimators or None,
+        "costs": console.costs_of(parameters["costs"]) or None,
         "verbose": 0 if quiet else 1,
     }
     done = jobs.fit_table(

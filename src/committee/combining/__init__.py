@@ -21,6 +21,7 @@ MODULES: Mapping[str, str] = {
     "ConstantRule": "constant_rule",
     "LogPoolRule": "logarithmic_pool",
     "AdjustedRule": "adjusted_rule",
+    "CostRule": "cost_rule",
     "GreedyRule": "selection.greedy_selection",
     "BestMemberRule": "selection.greedy_selection",
     "RegionRule": "selection.region_selection",

@@ -47,8 +47,45 @@ N_THRESHOLDS, N_TURNS = 60, 2
 MOST_SCORED, LEAST_SCORED = 240, 8
 
 
+class WrappingRule(Rule):
+    """A rule that changes the decisions of another rule, which is its parameter `rule`."""
+
+    rule: str | Function | Rule
+    rule_: Rule
+
+    def _check_kind(self, n_members: int, n_outputs: int, is_weighted: bool) -> None:
+        rule = as_rule(self.rule)
+        check_parameters(rule)
+        rule._check_kind(n_members, n_outputs, is_weighted)
+
+    @property
+    def weights_(self) -> np.ndarray:
+        """The weights of the members in the rule, if it has weights."""
+        return self.rule_.weights_
+
+    def _looks_at_X(self) -> bool:
+        return as_rule(self.rule)._looks_at_X()
+
+    @property
+    def decides_by_fold(self) -> bool:  # type: ignore[override]
+        """Whether the rule decides by fold."""
+        return as_rule(self.rule).decides_by_fold
+
+    def _without_names(self) -> Self:
+        self.rule = as_rule(self.rule)._without_names()
+        return self
+
+    def _check_learnt(self) -> None:
+        require(isinstance(self.rule_, Rule), "The inner rule is not a rule")
+        is_fitted = self.rule_._has_learnt() or not self.rule_.needs_fit
+        shape = (getattr(self.rule_, name, getattr(self, name)) for name in ("n_members_", "n_outputs_"))
+        is_same = tuple(shape) == (self.n_members_, self.n_outputs_)
+        require(is_fitted and is_same, "The rule was fitted with other members or classes")
+        require(self.rule_._looks_at_X() == self._looks_at_X(), "The two rules do not agree on the use of X")
+
+
 @declared
-class AdjustedRule(Rule):
+class AdjustedRule(WrappingRule):
     r"""Adjust the decisions of another rule to a metric.
 
     .. math:: p(c) \propto e^{b_c} \, q(c)^w
@@ -107,13 +144,11 @@ class AdjustedRule(Rule):
 
     def _check_kind(self, n_members: int, n_outputs: int, is_weighted: bool) -> None:
         metric_of(self.scoring, n_outputs)
-        rule = as_rule(self.rule)
-        check_parameters(rule)
-        rule._check_kind(n_members, n_outputs, is_weighted)
+        super()._check_kind(n_members, n_outputs, is_weighted)
 
     def _learn(self, honest: HonestVotes) -> None:
         deadline = math.inf if self.time_limit is None else time.monotonic() + float(self.time_limit)
-        self.rule_: Rule = unfitted(as_rule(self.rule))
+        self.rule_ = unfitted(as_rule(self.rule))
         self.power_, self.biases_ = 1.0, np.zeros(honest.n_outputs)
         decided = self._decided(honest, deadline)
         if decided.n_rows == 0:
@@ -147,34 +182,9 @@ class AdjustedRule(Rule):
         rows = np.flatnonzero(~np.isnan(decision[:, 0]))
         return replace(honest.on(rows), votes=decision[None, rows], has_voted=None)
 
-    @property
-    def weights_(self) -> np.ndarray:
-        """The weights of the members in the rule, if it has weights."""
-        return self.rule_.weights_
-
     def _combine(self, votes: np.ndarray, X: TableLike | None) -> np.ndarray:
         decision = self.rule_.combine(votes, X if self.rule_._looks_at_X() else None)
         return adjusted(decision, self.power_, self.biases_)
-
-    def _looks_at_X(self) -> bool:
-        return as_rule(self.rule)._looks_at_X()
-
-    @property
-    def decides_by_fold(self) -> bool:  # type: ignore[override]
-        """Whether the adjusted rule decides by fold."""
-        return as_rule(self.rule).decides_by_fold
-
-    def _without_names(self) -> Self:
-        self.rule = as_rule(self.rule)._without_names()
-        return self
-
-    def _check_learnt(self) -> None:
-        require(isinstance(self.rule_, Rule), "The rule to adjust is not a rule")
-        is_fitted = self.rule_._has_learnt() or not self.rule_.needs_fit
-        shape = (getattr(self.rule_, name, getattr(self, name)) for name in ("n_members_", "n_outputs_"))
-        is_same = tuple(shape) == (self.n_members_, self.n_outputs_)
-        require(is_fitted and is_same, "The rule was fitted with other members or classes")
-        require(self.rule_._looks_at_X() == self._looks_at_X(), "The two rules do not agree on the use of X")
 
 
 def adjusted(decision: np.ndarray, power: float, biases: np.ndarray) -> np.ndarray:

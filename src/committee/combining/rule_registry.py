@@ -165,6 +165,8 @@ def title_of(rule: Any) -> str:
     if isinstance(rule, str) or rule is None:
         return str(rule)
     inner = getattr(rule, "rule", None)
+    if type(rule).__name__ == "CostRule":
+        return title_of(inner)
     if type(rule).__name__ == "AdjustedRule":
         return f"adjusted {title_of(inner)}"
     for name, (class_name, parameters) in TRAINED.items():

@@ -355,6 +355,9 @@ def decided_by_fold(rule: VotingRule, votes: np.ndarray, X: np.ndarray | None = 
     n_folds, n_members, n_rows, n_outputs = votes.shape
     if n_folds == 1:
         return np.asarray(rule.combine(votes[0], X))
+    if hasattr(rule, "shift"):
+        # The shift is not linear, so it comes after the mean.
+        return np.asarray(rule.shift(decided_by_fold(rule.rule_, votes, X)))  # type: ignore[attr-defined]
     # One call with the rows of all folds is faster than a call for each fold.
     joined = votes.swapaxes(0, 1).reshape(n_members, n_folds * n_rows, n_outputs)
     decisions = rule.combine(joined, None if X is None else np.tile(X, (n_folds, 1)))
