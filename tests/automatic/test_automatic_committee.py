@@ -408,6 +408,14 @@ def test_without_a_limit_the_share_of_the_work_grows_to_one():
     assert shares == [pytest.approx(done / 6) for done in range(1, 7)]
 
 
+def test_the_progress_of_a_regression_shows_the_metric_of_the_leaderboard():
+    events = []
+    with receiving(events.append):
+        fitted = CommitteeRegressor(["linear"], cv=3, random_state=0).fit(NUMBERS, AMOUNTS)
+    name, best = events[-1].shown
+    assert name == "RMSE" and best == pytest.approx(-fitted.leaderboard([]).members[0].score)
+
+
 def test_members_that_are_left_out_are_not_in_the_total_of_the_last_event():
     events = []
     with receiving(events.append), pytest.warns(RuntimeWarning, match="'shy' is dropped"):

@@ -91,8 +91,11 @@ class FitReporter:
 
     @cached_property
     def metric(self) -> Metric:
-        """The metric of the members."""
-        return learnt_by(self.scoring, self.training.task.n_outputs, self.training.task.classes)
+        """The metric to show. Without `scoring`, it is that of the leaderboard."""
+        scoring = self.scoring
+        if scoring is None and not self.training.are_classes:
+            scoring = "neg_root_mean_squared_error"
+        return learnt_by(scoring, self.training.task.n_outputs, self.training.task.classes)
 
     def __call__(self, fit: ScheduledFit, results: dict[Key, Result], n_done: int) -> bool:
         """Report that a fit has ended. Return whether a callback stops the other fits."""
