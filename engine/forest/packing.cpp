@@ -172,8 +172,14 @@ void visit(Stream& stream, PackedNodes& nodes) {
 
 template <class Stream>
 void visit(Stream& stream, ColumnArrays& columns) {
-    stream.doubles(columns.cuts);
     visit_offsets(stream, columns.cut_offsets);
+    // The numbers of one column have more in common than those of several.
+    for (std::size_t j = 0; j + 1 < columns.cut_offsets.size(); ++j) {
+        std::vector<double> cuts;
+        if constexpr (!Stream::reads) cuts = copied(part(columns.cuts, columns.cut_offsets, j));
+        stream.doubles(cuts);
+        if constexpr (Stream::reads) append(columns.cuts, cuts);
+    }
     stream.integers(columns.n_bins);
     stream.integers(columns.is_category);
     stream.integers(columns.is_used);

@@ -53,8 +53,7 @@ class Grower {
         } else {
             grow_best_first(root);
         }
-        keep_leaf_weights(tree_, std::span<const std::uint32_t>(weights_));
-        if (!parameters_.keep_records) sort_values();
+        finish_leaves();
         return std::move(tree_);
     }
 
@@ -84,7 +83,6 @@ class Grower {
         const auto [rows, weights, row_weight] = seen;
         tree_ = {};
         tree_.nodes.push_back(0);
-        weights_.assign(1, 0);
         tree_.importances.assign(n_columns_, 0.0);
         if (parameters_.keep_records) {
             tree_.records.emplace_back();
@@ -355,23 +353,31 @@ class Grower {
             if (at > max_address) throw std::length_error("A tree has more than 67,108,863 leaf values.");
             append_value(pending, tree_.values);
         }
-        tree_.nodes[pending.node] = leaf_word(at);
-        if (weights_.size() < tree_.nodes.size()) weights_.resize(tree_.nodes.size());
-        weights_[pending.node] = leaf_weight(pending);
+        // While the tree grows, the unused bits of a leaf hold its weight.
+        tree_.nodes[pending.node] = leaf_word(at) | leaf_weight(pending);
     }
 
-    // Sorts the values that are not shared by the order of their leaves. Files then need not store where they are.
-    void sort_values() {
-        const std::size_t n_shared = target_.n_classes > 0 ? n_outputs_ : 0;
-        spare_values_.assign(tree_.values.begin(),
-                             tree_.values.begin() + static_cast<std::ptrdiff_t>(n_shared * n_outputs_));
+    // Moves the weights of the leaves out of their words. Sorts the values that leaves do not share by the order of the
+    // leaves; files then need not store where they are.
+    void finish_leaves() {
+        const std::size_t n_shared = parameters_.keep_records ? max_address + 1
+                                     : target_.n_classes > 0  ? n_outputs_
+                                                              : 0;
+        auto& codes = tree_.leaf_weights.codes;
+        codes.reserve(tree_.nodes.size() / 2 + 1);
+        own_values_.clear();
         for (NodeWord& word : tree_.nodes) {
-            if (!is_leaf(word) || address_of(word) < n_shared) continue;
-            const auto value = tree_.values.begin() + static_cast<std::ptrdiff_t>(address_of(word) * n_outputs_);
-            word = leaf_word(static_cast<std::uint32_t>(spare_values_.size() / n_outputs_));
-            spare_values_.insert(spare_values_.end(), value, value + static_cast<std::ptrdiff_t>(n_outputs_));
+            if (!is_leaf(word)) continue;
+            append_weight(codes, static_cast<std::uint32_t>(word));
+            std::uint32_t at = address_of(word);
+            if (at >= n_shared) {
+                const double* value = tree_.values.data() + at * n_outputs_;
+                at = static_cast<std::uint32_t>(n_shared + own_values_.size() / n_outputs_);
+                own_values_.insert(own_values_.end(), value, value + n_outputs_);
+            }
+            word = leaf_word(at);
         }
-        tree_.values.assign(spare_values_.begin(), spare_values_.end());
+        std::ranges::copy(own_values_, tree_.values.end() - static_cast<std::ptrdiff_t>(own_values_.size()));
     }
 
     std::uint32_t leaf_weight(const Pending& pending) const {
@@ -459,7 +465,6 @@ class Grower {
     Partition<Item> partition_;
 
     Tree tree_;
-    std::vector<std::uint32_t> weights_;  // by node; set for leaves
     std::vector<std::uint32_t> rows_;
     std::vector<Item> items_;
     LocalCodes<Code> local_codes_;
@@ -472,7 +477,7 @@ class Grower {
     std::uint32_t pure_class_ = 0;
     Decided found_;
     std::vector<Pending> stack_;
-    std::vector<double> spare_value_, spare_values_;
+    std::vector<double> spare_value_, own_values_;
 };
 
 }  // namespace committee

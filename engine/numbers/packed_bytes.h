@@ -1,6 +1,6 @@
 // Arrays of numbers as bytes, for files. Every integer takes as many bits as the largest one of its array. Doubles are
-// stored unchanged, or as places in a sorted list of the distinct ones if that is smaller. If most
-// of them are 0, a bit for each marks those that are not, and only these are stored.
+// stored without the zeros that end all of them, or as places in a sorted list of the distinct ones if that is smaller.
+// If most of them are 0, a bit for each marks those that are not, and only these are stored.
 //
 // PackedWriter and PackedReader have the same functions, so one function that visits the arrays of a model writes and
 // reads them. Bytes that are read are not trusted: the reader throws std::invalid_argument if they end too early, and
@@ -33,6 +33,7 @@ inline void set_bit(std::span<std::uint8_t> bytes, std::size_t at, bool bit) {
 // The number of bits of every integer of an array. A word of 64 bits contains an integer that starts at any bit of its
 // first byte, so no integer is wider than 56 bits.
 inline constexpr int widest = 56;
+inline constexpr std::uint8_t not_shifted = 255;
 inline int width_for(std::uint64_t largest) {
     if (largest >> widest != 0) throw std::invalid_argument("An integer is too large to be packed.");
     return std::max(static_cast<int>(std::bit_width(largest)), 1);
@@ -51,7 +52,7 @@ class PackedWriter {
     template <std::unsigned_integral Integer>
     void integers(const std::vector<Integer>& values) {
         const std::uint64_t largest = values.empty() ? 0 : std::ranges::max(values);
-        scalar(std::uint64_t{values.size()});
+        size(values.size());
         const int width = width_for(largest);
         scalar(static_cast<std::uint8_t>(width));
         const std::size_t begin = bytes_.size();
@@ -76,7 +77,7 @@ class PackedWriter {
         if (are_sparse) {
             std::vector<std::uint8_t> marks((bits.size() + 7) / 8);
             for (std::size_t i = 0; i < bits.size(); ++i) set_bit(marks, i, bits[i] != 0);
-            scalar(std::uint64_t{bits.size()});
+            size(bits.size());
             add(marks.data(), marks.size());
             std::erase(bits, 0U);
         }
@@ -90,22 +91,38 @@ class PackedWriter {
         std::vector<std::uint64_t> distinct = bits;
         std::ranges::sort(distinct);
         distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
-        const std::size_t size = bits.size() * sizeof(double);
-        const bool are_listed =
-            distinct.size() * sizeof(double) + bytes_of(bits.size(), width_for(distinct.size())) < size;
+        std::uint64_t all = 0;
+        for (const std::uint64_t each : distinct) all |= each;
+        const int shift = all == 0 ? 0 : std::countr_zero(all);
+        const bool are_short = (all >> shift) >> widest == 0;
+        const int width = are_short ? width_for(all >> shift) : 64;
+        const std::size_t listed = bytes_of(distinct.size(), width) + bytes_of(bits.size(), width_for(distinct.size()));
+        const bool are_listed = listed < bytes_of(bits.size(), width);
         scalar(static_cast<std::uint8_t>(are_listed));
-        if (!are_listed) {
-            scalar(std::uint64_t{bits.size()});
-            add(bits.data(), bits.size());
-            return;
-        }
-        scalar(std::uint64_t{distinct.size()});
-        add(distinct.data(), distinct.size());
+        scalar(static_cast<std::uint8_t>(are_short ? shift : not_shifted));
+        put_shifted(are_listed ? distinct : bits, are_short, shift);
+        if (!are_listed) return;
         std::vector<std::uint32_t> places(bits.size());
         std::ranges::transform(bits, places.begin(), [&](std::uint64_t each) {
             return static_cast<std::uint32_t>(std::ranges::lower_bound(distinct, each) - distinct.begin());
         });
         integers(places);
+    }
+
+    void put_shifted(std::vector<std::uint64_t> bits, bool are_short, int shift) {
+        if (are_short) {
+            for (std::uint64_t& each : bits) each >>= shift;
+            integers(bits);
+        } else {
+            size(bits.size());
+            add(bits.data(), bits.size());
+        }
+    }
+
+    // Seven bits to a byte, and a leading 1 in all bytes but the last.
+    void size(std::uint64_t n) {
+        for (; n >= 128; n >>= 7) bytes_.push_back(static_cast<std::uint8_t>(128 | n));
+        bytes_.push_back(static_cast<std::uint8_t>(n));
     }
 
     template <class Element>
@@ -130,18 +147,17 @@ class PackedReader {
 
     template <std::unsigned_integral Integer>
     void integers(std::vector<Integer>& values) {
-        std::uint64_t size = 0;
+        const std::uint64_t n = size();
         std::uint8_t width = 0;
-        scalar(size);
         scalar(width);
         require_(width > 0 && width <= 8 * sizeof(Integer) && width <= widest, "the width of its numbers is not valid");
-        require_(size <= 8 * left_.size() / width, "it is cut off");
+        require_(n <= 8 * left_.size() / width, "it is cut off");
         std::vector<std::uint8_t> packed;
-        take(packed, bytes_of(size, width));
+        take(packed, bytes_of(n, width));
         packed.resize(packed.size() + sizeof(std::uint64_t));
-        values.resize(size);
+        values.resize(n);
         const std::uint64_t mask = (std::uint64_t{1} << width) - 1;
-        for (std::size_t i = 0, bit = 0; i < size; ++i, bit += width) {
+        for (std::size_t i = 0, bit = 0; i < n; ++i, bit += width) {
             std::uint64_t word = 0;
             std::memcpy(&word, packed.data() + bit / 8, sizeof word);
             values[i] = static_cast<Integer>((word >> (bit % 8)) & mask);
@@ -152,15 +168,14 @@ class PackedReader {
         std::uint8_t are_sparse = 0;
         scalar(are_sparse);
         if (are_sparse == 0) return take_bits(values);
-        std::uint64_t size = 0;
-        scalar(size);
+        const std::uint64_t n = size();
         std::vector<std::uint8_t> marks;
-        take(marks, size / 8 + (size % 8 == 0 ? 0 : 1));
+        take(marks, n / 8 + (n % 8 == 0 ? 0 : 1));
         std::vector<double> stored;
         take_bits(stored);
-        values.assign(size, 0.0);
+        values.assign(n, 0.0);
         std::size_t next = 0;
-        for (std::size_t i = 0; i < size; ++i) {
+        for (std::size_t i = 0; i < n; ++i) {
             if (!bit_at(marks, i)) continue;
             require_(next < stored.size(), "a number is missing");
             values[i] = stored[next++];
@@ -174,11 +189,8 @@ class PackedReader {
   private:
     void take_bits(std::vector<double>& values) {
         std::uint8_t are_listed = 0;
-        std::uint64_t size = 0;
         scalar(are_listed);
-        scalar(size);
-        std::vector<double> known;
-        take(known, size);
+        std::vector<double> known = take_shifted();
         if (are_listed == 0) {
             values = std::move(known);
             return;
@@ -189,6 +201,34 @@ class PackedReader {
                  "a number is not in its list");
         values.resize(places.size());
         std::ranges::transform(places, values.begin(), [&](std::uint32_t place) { return known[place]; });
+    }
+
+    std::vector<double> take_shifted() {
+        std::uint8_t shift = 0;
+        scalar(shift);
+        std::vector<double> values;
+        if (shift == not_shifted) {
+            take(values, size());
+            return values;
+        }
+        require_(shift < 64, "its numbers are shifted too far");
+        std::vector<std::uint64_t> bits;
+        integers(bits);
+        values.resize(bits.size());
+        std::ranges::transform(bits, values.begin(),
+                               [=](std::uint64_t each) { return std::bit_cast<double>(each << shift); });
+        return values;
+    }
+
+    std::uint64_t size() {
+        std::uint64_t n = 0;
+        std::uint8_t byte = 128;
+        for (int shift = 0; byte >= 128; shift += 7) {
+            require_(shift < 63, "a size is too large");
+            scalar(byte);
+            n |= std::uint64_t{byte & 127U} << shift;
+        }
+        return n;
     }
 
     template <class Element>

@@ -1,26 +1,9 @@
 #include "tree/leaf_weights.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 namespace committee {
-
-void append_weight(std::vector<std::uint8_t>& codes, std::uint64_t weight) {
-    if (weight < 128) {
-        codes.push_back(static_cast<std::uint8_t>(weight));
-        return;
-    }
-    std::uint64_t content = weight;
-    if (weight >= 1024) {
-        const int shift = std::bit_width(weight) - 11;
-        const std::uint64_t rounded = (weight + ((std::uint64_t{1} << shift) >> 1)) >> shift;
-        // Rounding up to 2048 carries over into the exponent.
-        content = (static_cast<std::uint64_t>(shift) << 10) + rounded;
-    }
-    codes.push_back(static_cast<std::uint8_t>(0x80 | (content >> 8)));
-    codes.push_back(static_cast<std::uint8_t>(content));
-}
 
 LeafWeights encode_weights(std::span<const double> weights) {
     const double largest = weights.empty() ? 0 : std::ranges::max(weights);

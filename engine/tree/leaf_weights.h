@@ -5,6 +5,7 @@
 // of content after a leading 1: 5 bits e and 10 bits m, for m if e is 0, and (1024 + m) * 2^(e - 1) otherwise. So
 // integers below 2048 are exact, and larger ones are rounded by at most 2^-11 of their size (0.05 %).
 #pragma once
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -22,7 +23,21 @@ struct LeafWeights {
 };
 
 // Appends the code of an integer weight.
-void append_weight(std::vector<std::uint8_t>& codes, std::uint64_t weight);
+inline void append_weight(std::vector<std::uint8_t>& codes, std::uint64_t weight) {
+    if (weight < 128) {
+        codes.push_back(static_cast<std::uint8_t>(weight));
+        return;
+    }
+    std::uint64_t content = weight;
+    if (weight >= 1024) {
+        const int shift = std::bit_width(weight) - 11;
+        const std::uint64_t rounded = (weight + ((std::uint64_t{1} << shift) >> 1)) >> shift;
+        // Rounding up to 2048 carries over into the exponent.
+        content = (static_cast<std::uint64_t>(shift) << 10) + rounded;
+    }
+    codes.push_back(static_cast<std::uint8_t>(0x80 | (content >> 8)));
+    codes.push_back(static_cast<std::uint8_t>(content));
+}
 
 // The codes of weights that are multiples of a power of two, such as sums of C4.5. The largest is below 2^31 units.
 LeafWeights encode_weights(std::span<const double> weights);

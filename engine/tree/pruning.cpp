@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <span>
 #include <stdexcept>
 #include <tuple>
 #include <utility>
@@ -150,10 +149,11 @@ Tree prune(const Tree& tree, double ccp_alpha, std::size_t n_outputs) {
         pruned.values.insert(pruned.values.end(), value, value + static_cast<std::ptrdiff_t>(n_outputs));
     }
     if (tree.leaf_weights.are_known()) {
-        std::vector<std::uint64_t> weights;
-        for (const NodeRecord& record : pruned.records) weights.push_back(static_cast<std::uint64_t>(record.weight));
-        keep_leaf_weights(pruned, std::span<const std::uint64_t>(weights));
         pruned.leaf_weights.unit = tree.leaf_weights.unit;
+        for (std::size_t i = 0; i < pruned.nodes.size(); ++i) {
+            if (!is_leaf(pruned.nodes[i])) continue;
+            append_weight(pruned.leaf_weights.codes, static_cast<std::uint64_t>(pruned.records[i].weight));
+        }
     }
     return pruned;
 }

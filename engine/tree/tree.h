@@ -15,7 +15,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "tree/leaf_weights.h"
@@ -101,17 +100,6 @@ inline std::vector<double> node_weights(const Tree& tree) {
     return weigh_nodes(tree.leaf_weights, tree.nodes.size(), [&](std::size_t node) -> std::size_t {
         return is_leaf(tree.nodes[node]) ? 0 : left_child(tree, tree.nodes[node]);
     });
-}
-
-// Sets the weights of the leaves, given the integer weight of every node.
-template <class Weight>
-void keep_leaf_weights(Tree& tree, std::span<const Weight> by_node) {
-    auto& codes = tree.leaf_weights.codes;
-    codes.clear();
-    codes.reserve(tree.nodes.size() / 2 + 1);
-    for (std::size_t node = 0; node < tree.nodes.size(); ++node) {
-        if (is_leaf(tree.nodes[node])) append_weight(codes, by_node[node]);
-    }
 }
 
 // Pointers to the arrays of a tree. They are small, so those of many trees fit in the first cache.

@@ -37,7 +37,9 @@ inline void put_leaf_weights(nb::dict& result, LeafWeightArrays weights) {
 
 // Models from before trees had weights do not have these arrays.
 inline LeafWeightArrays read_leaf_weights(const nb::dict& from, const char* thing) {
-    if (!from.contains("leaf_weights")) return {};
+    if (!from.contains("leaf_weights") && !from.contains("leaf_weight_offsets") && !from.contains("weight_units")) {
+        return {};
+    }
     return {read_vector<std::uint8_t>(from, "leaf_weights", thing),
             read_vector<std::uint64_t>(from, "leaf_weight_offsets", thing),
             read_vector<double>(from, "weight_units", thing)};

@@ -68,7 +68,7 @@ class SingleTree(Voter):
     def _keep_member(
         self, ensemble: Any, trees: _engine.Forest, position: int, columns: np.ndarray | None
     ) -> Self:
-        """Become a tree of an ensemble, on some columns or all. It stores no weights of rows."""
+        """Become a tree of an ensemble, on some columns or all. Its export shows no weights."""
         tree = _engine.take_trees(trees, position, position + 1)
         schema, has_missing = ensemble.schema_, ensemble._has_missing
         self._importances, self._weight_unit = ensemble._importances[position], np.nan
@@ -215,7 +215,7 @@ class SingleTree(Voter):
         self, nodes: _engine.TreeNodes, node: int, condition: str, children: tuple[TreeNode, ...]
     ) -> TreeNode:
         value = nodes.value[node]
-        # A member of a forest stores only the values of its leaves, and no weights of rows.
+        # A member of a forest stores values and weights for its leaves only.
         weight = np.nan if nodes.weight is None else float(nodes.weight[node]) * self._weight_unit
         if np.isnan(value[0]):
             return TreeNode(condition, "", weight, children=children)
