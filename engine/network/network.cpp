@@ -70,9 +70,13 @@ std::vector<double> network_decision(const NetworkShape& shape, std::span<const 
                                      const Stop& stop) {
     std::vector<double> decision(n_rows * shape.n_outputs, 0.0);
     const std::size_t n_blocks = (n_rows + rows_at_once - 1) / rows_at_once;
-    for_each_task(n_blocks, n_threads, stop, [&](std::size_t block, int) {
-        NetworkPass pass(shape);
+    struct Own {
+        NetworkPass pass;
         std::vector<double> votes;
+    };
+    std::vector<Own> owned(static_cast<std::size_t>(std::max(n_threads, 1)), Own{NetworkPass(shape), {}});
+    for_each_task(n_blocks, n_threads, stop, [&](std::size_t block, int thread) {
+        auto& [pass, votes] = owned[static_cast<std::size_t>(thread)];
         const std::size_t begin = block * rows_at_once, n_here = std::min(rows_at_once, n_rows - begin);
         double* sums = decision.data() + begin * shape.n_outputs;
         for (std::size_t member = 0; member < shape.n_members; ++member) {

@@ -110,8 +110,8 @@ def test_a_rule_that_looks_at_rows_gets_them():
     bagging = BaggingClassifier(GaussianNB(), 9, rule="dynamic", oob_score=True, random_state=0).fit(X, Y)
     assert bagging.score(X, Y) > 0.9
     assert bagging.oob_score_ > 0.9
-    with pytest.raises(ValueError, match="uses the columns of X, so there is no predictor"):
-        bagging.predictor()
+    prepared = bagging.predictor()
+    np.testing.assert_allclose(prepared.predict_proba(X), bagging.predict_proba(X), rtol=0, atol=1e-6)
 
 
 @both_ways
