@@ -18,6 +18,9 @@ from committee import (
     RandomTreeClassifier,
 )
 
+# The automatic committee warns of few rows.
+pytestmark = pytest.mark.filterwarnings("ignore:The mean of the members decides:UserWarning")
+
 # The committees are included, except in tests of input that members from scikit-learn do not support.
 every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS + EXPERTS + COMMITTEES, ids=name_of)
 

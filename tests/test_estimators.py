@@ -25,6 +25,9 @@ from every_estimator import (
 from sklearn.base import clone, is_classifier
 from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
 
+# The automatic committee warns of few rows.
+pytestmark = pytest.mark.filterwarnings("ignore:The mean of the members decides:UserWarning")
+
 WITH_COMMITTEES = ESTIMATORS + EXPERTS + COMMITTEES
 
 every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS + EXPERTS, ids=name_of)

@@ -108,7 +108,7 @@ def test_a_member_that_the_user_passes_is_never_left_out():
 def test_boosters_accept_folds_without_one_of_the_classes():
     X = np.random.default_rng(0).normal(size=(24, 2))
     y = np.array([1, *[0] * 23])
-    automatic = CommitteeClassifier(["booster", "linear"], cv=2, random_state=0).fit(X, y)
+    automatic = CommitteeClassifier(["booster", "linear"], cv=2, keep="all", random_state=0).fit(X, y)
     assert list(automatic.named_estimators_) == ["booster", "linear"]
 
 

@@ -346,5 +346,6 @@ def test_costs_and_thresholds_decide_predictions(committee, folder):
     careful = committee("predict", "model.committee", "flowers.csv").out.count("rose")
     assert committee(*fit, "--threshold", "0.99").code == 0
     assert committee("predict", "model.committee", "flowers.csv").out.count("rose") < careful
+    (folder / "model.committee").unlink()
     committee(*fit, "--costs", "rose=5").complains(2, "TRUE:PREDICTED=COST")
     committee(*fit, "--costs", "tulip:rose=5").complains(3, "'tulip', which is not a class")

@@ -237,7 +237,7 @@ def test_a_full_disk_leaves_no_incomplete_file(committee, folder, more):
         "--target",
         "kind",
         "--estimators",
-        "forest",
+        "network_wide",
         "--folds",
         "2",
         "--quiet",

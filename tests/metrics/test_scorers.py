@@ -142,7 +142,7 @@ def test_losses_do_not_depend_on_the_labels(made):
 @pytest.mark.parametrize("labels", [[0, 1], [1, 2]])
 def test_leaderboards_use_the_label_1_as_the_positive_class(labels, tmp_path):
     y = np.array(labels)[CODES]
-    made = committee.VotingClassifier(MEMBERS, cv=3).fit(X, y)
+    made = committee.VotingClassifier(MEMBERS, cv=3, keep="all").fit(X, y)
     made.save(tmp_path / "model")
     recalls = recall_by_members(made.honest_votes_, y[made.honest_rows_], 1)
     expected = dict(zip(["bayes", "logistic"], recalls, strict=True))

@@ -209,7 +209,8 @@ class AutomaticCommittee(Reducing):
         # Costs change decisions, and not the quality of the probabilities.
         rule = as_rule(decided.rule) if isinstance(decided, CostRule) else decided
         limits, costs = BUDGETS[self.preset], costs_of(self._fitted_members)
-        tolerated = TOLERATED if self._finds_rule() else None
+        # Few rows, on which the mean decides, cannot show which members are needed.
+        tolerated = TOLERATED if self._finds_rule() and rule.needs_fit else None
         with one_blas_thread():
             deciding = members_that_decide(decided, honest)
             places = members_within(limits, costs, deciding, rule, honest, self.scoring, tolerated=tolerated)

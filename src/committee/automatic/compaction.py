@@ -79,11 +79,13 @@ def members_that_decide(rule: Rule, honest: HonestVotes) -> list[int]:
     votes = honest.votes[:, :: max(1, honest.n_rows // LOOKED_AT)]
     decision = rule.combine(votes)
     scale = 1.0 if honest.are_classes else (float(np.ptp(decision)) or 1.0)
-    found = []
+    sure, found = np.eye(honest.n_outputs), []
     for place in range(honest.n_members):
         others = votes.copy()
-        # The votes on other rows, which keep the distribution of the votes of the member.
-        others[place] = votes[place, ::-1]
+        # Votes that are not those of the member: for each class in turn, or numbers that are far off.
+        others[place] = (
+            sure[np.arange(votes.shape[1]) % len(sure)] if honest.are_classes else votes[place] + scale
+        )
         if np.abs(rule.combine(others) - decision).max() > LEAST_EFFECT * scale:
             found.append(place)
     return found or [int(np.argmax(getattr(rule, "weights_", np.zeros(1))))]

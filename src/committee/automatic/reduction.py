@@ -106,7 +106,7 @@ class Reducing(AutomaticParameters, Assembled):
         >>> automatic = CommitteeClassifier(["booster", "linear", "c45"], keep="all", random_state=0)
         >>> automatic = automatic.fit(X, y)
         >>> list(automatic.prune(max_members=1).named_estimators_)
-        ['linear']
+        ['booster']
         """
         limits = {"max_members": max_members, "max_latency": max_latency, "max_bytes": max_bytes}
         given = {name: limit for name, limit in limits.items() if limit is not None}

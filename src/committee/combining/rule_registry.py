@@ -61,6 +61,7 @@ WHEN: Mapping[str, str] = {
     "log_pool": "Members give probabilities for a log loss: the usual choice of the automatic committee.",
     "adjusted": "Probabilities should be calibrated, or thresholds tuned for a metric such as f1.",
     "greedy": "There are many members, and a small set of them should decide.",
+    "constant": "Members may be worse than the shares of the classes: a baseline, not a committee.",
     "best_member": "One model should decide, because it must be small, fast or easy to explain.",
     "region": "Members are good in different regions of the table. It uses the rows.",
     "dynamic": "Which member is right changes from row to row, in a small table. It uses the rows.",

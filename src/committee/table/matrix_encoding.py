@@ -6,7 +6,7 @@ median, shifted and scaled; for a category, one indicator column for each value 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 
 import numpy as np
@@ -54,6 +54,10 @@ class MatrixEncoding:
     deviations: np.ndarray
     kept: list[np.ndarray]
 
+    def __getstate__(self) -> dict[str, object]:
+        # Cached properties are made again, because the engine's encoding cannot be pickled.
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
     @cached_property
     def width(self) -> int:
         """The number of columns of the matrix. It is at least one, even if no category has a value."""
@@ -73,9 +77,6 @@ class MatrixEncoding:
             else:
                 outputs.append((number, place, self.means[place], self.deviations[place]))
         return encoding_of(self.medians, outputs)
-
-    def __getstate__(self) -> dict[str, object]:
-        return {name: value for name, value in vars(self).items() if name != "_encoding"}
 
 
 def encoding_of(medians: np.ndarray, outputs: list[tuple[int, int, float, float]]) -> TableEncoding:

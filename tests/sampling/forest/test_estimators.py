@@ -514,7 +514,7 @@ def test_progress_of_auto_ends_with_the_number_of_trees(capsys, n_jobs):
     X, y = IRIS
     forest = RandomForestClassifier("auto", verbose=1, random_state=0, n_jobs=n_jobs).fit(X, y)
     last_line = capsys.readouterr().err.splitlines()[-1]
-    assert last_line.startswith(f"committee: {len(forest.estimators_)} of at most 1000 trees")
+    assert last_line.startswith(f"committee: {len(forest.estimators_)} of 1000 trees")
 
 
 @pytest.mark.parametrize("name", ["n_estimators", "max_samples"])

@@ -109,10 +109,6 @@ def test_files_and_pickles_keep_a_rule_that_learns(forest, rule, tmp_path):
         np.testing.assert_array_equal(decision_of(same, X), decision_of(fitted, X))
         np.testing.assert_array_equal(oob_decision(same), oob_decision(fitted))
         assert same.oob_score_ == fitted.oob_score_
-    if rule == "dynamic":
-        with pytest.raises(ValueError, match="uses the columns of X"):
-            fitted.predictor()
-        return
     for predictor in (fitted.predictor(), committee.predictor(tmp_path / "model")):
         np.testing.assert_array_equal(predictor.predict(X[:9]), fitted.predict(X[:9]))
 

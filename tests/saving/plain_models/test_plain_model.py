@@ -4,15 +4,13 @@ import numpy as np
 import pytest
 from sklearn.base import is_classifier
 from sklearn.compose import TransformedTargetRegressor
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.linear_model import (
     ElasticNet,
     LogisticRegression,
     LogisticRegressionCV,
     RidgeCV,
-    SGDClassifier,
-    SGDRegressor,
 )
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import GaussianNB
@@ -34,12 +32,9 @@ CLASSIFIERS = [
     LogisticRegressionCV(
         cv=2, Cs=2, l1_ratios=(0,), use_legacy_attributes=False, scoring="neg_log_loss", max_iter=500
     ),
-    SGDClassifier(random_state=0),
-    SGDClassifier(loss="log_loss", random_state=0),
     LinearSVC(),
     LinearDiscriminantAnalysis(),
     LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.1),
-    QuadraticDiscriminantAnalysis(reg_param=0.1),
     GaussianNB(),
     KNeighborsClassifier(),
     KNeighborsClassifier(15, weights="distance", algorithm="brute"),
@@ -52,7 +47,6 @@ CLASSIFIERS = [
 REGRESSORS = [
     RidgeCV(),
     ElasticNet(),
-    SGDRegressor(eta0=1e-6),
     LinearSVR(),
     KNeighborsRegressor(),
     KNeighborsRegressor(15, weights="distance"),
@@ -64,7 +58,6 @@ REGRESSORS = [
 WITHOUT_COPY = [
     SVC(kernel=lambda first, second: first @ second.T),
     SVC(kernel="precomputed"),
-    SGDClassifier(loss="modified_huber", random_state=0),
     DummyClassifier(strategy="uniform"),
     KNeighborsClassifier(metric="manhattan"),
     KNeighborsClassifier(weights=lambda distances: distances),

@@ -240,8 +240,8 @@ def test_an_older_file_must_be_saved_again(path):
             r"^The member 0 of .*BernoulliNB\)\. Use",
         ),
         (
-            StackingClassifier([("tree", C45Classifier())], final_estimator=LinearSVC(), cv=2),
-            r"^The final_estimator of .* \(sklearn.svm.LinearSVC\)\. Use committee\.load\.$",
+            StackingClassifier([("tree", C45Classifier())], final_estimator=BernoulliNB(), cv=2),
+            r"^The final_estimator of .* \(sklearn.naive_bayes.BernoulliNB\)\. Use committee\.load\.$",
         ),
         (
             VotingClassifier([("pipe", make_pipeline(MinMaxScaler(), LogisticRegression()))]),

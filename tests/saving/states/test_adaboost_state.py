@@ -60,7 +60,7 @@ def test_a_warm_start_checks_the_rows_and_the_parameters():
         booster.set_params(store_weights=True).fit(X, y)
     with pytest.raises(ValueError, match="members of the same kind"):
         booster.set_params(store_weights=False, estimator=PythonStump()).fit(X, y)
-    with pytest.raises(ValueError, match="n_estimators=2 must be >= 3"):
+    with pytest.raises(ValueError, match="n_estimators=2 must be larger or equal to the 3 members"):
         booster.set_params(estimator=None, n_estimators=2).fit(X, y)
     easy = AdaBoostM1Classifier(n_estimators=3, warm_start=True).fit([[1], [2]], [0, 1])
     with pytest.warns(UserWarning, match="A member has ended the run"):

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from committee.saving.format.attributes import Kind, count, floats, labels, list_of, positive, shares
+from committee.saving.format.attributes import Kind, count, floats, labels, positive, shares
 from committee.saving.predictors.probabilities import softmax
 
 Named = Mapping[str, Any]
@@ -73,32 +73,6 @@ class NaiveBayes(Densities):
         return cls(fitted["n_features_in_"], fitted["classes_"], fitted["theta_"], axes, offsets)
 
 
-class QuadraticDiscriminant(Densities):
-    """Quadratic discriminant analysis."""
-
-    kinds: ClassVar[Mapping[str, Kind]] = {
-        "n_features_in_": count("features"),
-        "classes_": labels(),
-        "priors_": shares("classes"),
-        "means_": floats("classes", "features"),
-        "scalings_": list_of(positive(None), "classes"),
-        "rotations_": list_of(floats("features", None), "classes"),
-    }
-
-    @classmethod
-    def of(cls, parameters: Named, fitted: Named) -> Self | None:
-        """Take the attributes."""
-        pairs = list(zip(fitted["rotations_"], fitted["scalings_"], strict=True))
-        if any(rotation.shape[1:] != scaling.shape for rotation, scaling in pairs):
-            return None
-        axes = [rotation * scaling**-0.5 for rotation, scaling in pairs]
-        determinants = np.array([np.log(scaling).sum() for _, scaling in pairs])
-        with np.errstate(divide="ignore"):
-            offsets = np.log(fitted["priors_"]) - 0.5 * determinants
-        return cls(fitted["n_features_in_"], fitted["classes_"], fitted["means_"], axes, offsets)
-
-
 DENSITY_MODELS = {
     "sklearn.naive_bayes.GaussianNB": NaiveBayes,
-    "sklearn.discriminant_analysis.QuadraticDiscriminantAnalysis": QuadraticDiscriminant,
 }

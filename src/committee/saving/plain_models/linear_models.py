@@ -123,18 +123,6 @@ class OneVersusRest(LogisticClassifier):
         return each / each.sum(axis=1, keepdims=True)
 
 
-class StochasticClassifier(LinearClassifier):
-    """A classifier that stochastic gradient descent has fitted. Its loss defines the link."""
-
-    @classmethod
-    def of(cls, parameters: Named, fitted: Named) -> LinearClassifier | None:
-        """Take the attributes. The loss "modified_huber" has probabilities of its own kind."""
-        loss = parameters.get("loss", "hinge")
-        if loss == "modified_huber":
-            return None
-        return (OneVersusRest if loss == "log_loss" else LinearClassifier).of(parameters, fitted)
-
-
 @dataclass(frozen=True, eq=False)
 class ConstantRegressor:
     """A regressor that returns the same number for every row."""
@@ -193,12 +181,11 @@ class ConstantClassifier:
 
 
 LINEAR_MODELS = {
-    **{MODULE + name: LinearRegressor for name in (*REGRESSORS, "SGDRegressor")},
+    **{MODULE + name: LinearRegressor for name in REGRESSORS},
     "sklearn.svm.LinearSVR": LinearRegressor,
     "sklearn.svm.LinearSVC": LinearClassifier,
     MODULE + "LogisticRegression": LogisticClassifier,
     MODULE + "LogisticRegressionCV": LogisticClassifier,
-    MODULE + "SGDClassifier": StochasticClassifier,
     "sklearn.discriminant_analysis.LinearDiscriminantAnalysis": LogisticClassifier,
     "sklearn.dummy.DummyRegressor": ConstantRegressor,
     "sklearn.dummy.DummyClassifier": ConstantClassifier,
