@@ -37,12 +37,12 @@ LEAST_EFFECT = 1e-3
 # Members are left out while the loss rises by at most this share.
 TOLERATED = 2e-4
 MOST_COPIES = 3
-# Microseconds of one thread per row, measured on tables with 8 to 57 columns: for a level of a tree, with and
-# without categories or dates in the table; for a value of a network, a support vector and a stored row of
-# neighbours; for a byte of rotated trees; for the table that other models see; and the least for any model.
-OF_LEVEL, OF_CODED_LEVEL = 1e-3, 4e-3
-OF_WEIGHT, OF_SUPPORT, OF_NEIGHBOUR = 4e-5, 2e-3, 1.5e-4
-OF_ROTATION, OF_TABLE, AT_LEAST = 1e-5, 0.4, 0.05
+# Microseconds of one thread per row, measured on tables with 8 to 57 columns: for a level of a tree, and of a
+# tree of more than 64 nodes if the table has categories; for a value of a network, a support vector and a
+# stored row of neighbours; for a byte of rotated trees; for the table that other models see; at least this.
+OF_LEVEL, OF_CODED_LEVEL, MOST_SMALL_LEVELS = 1e-3, 4e-3, 6.5
+OF_WEIGHT, OF_SUPPORT, OF_NEIGHBOUR = 3e-5, 2e-4, 1e-4
+OF_ROTATION, OF_TABLE, AT_LEAST = 1e-5, 0.15, 0.05
 BYTES_OF_NODE = 12
 
 
@@ -193,14 +193,14 @@ def microseconds_of(model: BaseEstimator) -> float:
 
 def trees_time(model: Any) -> float:
     """Estimate the time of a row in the trees of a model."""
-    of_level = OF_CODED_LEVEL if model.schema_.is_category.any() else OF_LEVEL
-    found = 0.0
+    has_categories, found = model.schema_.is_category.any(), 0.0
     for part in vars(model._state()).values():
         if isinstance(part, _engine.RotationForest):
             found += OF_ROTATION * part.nbytes
         elif isinstance(part, TREES):
-            n_nodes = part.nbytes / (part.n_trees * BYTES_OF_NODE)
-            found += of_level * part.n_trees * np.log2(max(2.0, n_nodes))
+            n_levels = np.log2(max(2.0, part.nbytes / (part.n_trees * BYTES_OF_NODE)))
+            of_level = OF_CODED_LEVEL if has_categories and n_levels > MOST_SMALL_LEVELS else OF_LEVEL
+            found += of_level * part.n_trees * n_levels
     return max(found, AT_LEAST)
 
 
