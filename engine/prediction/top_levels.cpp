@@ -19,7 +19,7 @@ struct Twig {
     std::uint32_t node = 0;
     std::size_t left = 0;  // 0 for an exit
     std::size_t first_exit = 0, n_exits = 1;
-    std::vector<Interval> right;  // the codes that go right at a categorical node
+    std::vector<Interval> right = {};  // the codes that go right at a categorical node
 };
 
 // More intervals of a categorical node cost more than a step of each row.

@@ -87,7 +87,7 @@ struct Tree {
     std::vector<double> values;  // every value has as many numbers as the forest has scores
     LeafWeights leaf_weights;
     std::vector<NodeRecord> records;  // by node, or empty; with records, value i belongs to node i
-    std::vector<double> importances;  // summed impurity decrease by column, not normalised
+    std::vector<double> importances = {};  // summed impurity decrease by column, not normalised
 };
 
 // The left child of an inner node. The right one follows it.

@@ -18,7 +18,7 @@ struct C45Forest {
     std::vector<std::int32_t> n_categories;  // by column; C45Column::is_number for numbers
     std::vector<C45Tree> trees;              // all with these columns and classes
 
-    std::vector<double> weights;  // of the trees' votes; empty: 1
+    std::vector<double> weights = {};  // of the trees' votes; empty: 1
     bool are_crisp = false;       // a tree votes for its most probable class only
     Link link = Link::mean;
     double scale = 1;  // multiplies the scores in the link
