@@ -86,7 +86,7 @@ struct Tree {
     std::vector<std::uint32_t> sets;
     std::vector<double> values;  // every value has as many numbers as the forest has scores
     LeafWeights leaf_weights;
-    std::vector<NodeRecord> records;  // by node, or empty; with records, value i belongs to node i
+    std::vector<NodeRecord> records;       // by node, or empty; with records, value i belongs to node i
     std::vector<double> importances = {};  // summed impurity decrease by column, not normalised
 };
 

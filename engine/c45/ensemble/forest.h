@@ -19,7 +19,7 @@ struct C45Forest {
     std::vector<C45Tree> trees;              // all with these columns and classes
 
     std::vector<double> weights = {};  // of the trees' votes; empty: 1
-    bool are_crisp = false;       // a tree votes for its most probable class only
+    bool are_crisp = false;            // a tree votes for its most probable class only
     Link link = Link::mean;
     double scale = 1;  // multiplies the scores in the link
 
