@@ -66,7 +66,8 @@ bench: $(BENCH)/committee $(DESLIB)/deslib  ## Measure against other libraries i
 	$(BENCH)/bin/python benchmarks/combining.py
 	$(BENCH)/bin/python benchmarks/report.py
 
-docs: .venv/docs  ## Build the pages and the API reference into build/site; a broken link is an error
+docs: .venv/docs  ## Build the pages, the reference and the examples into build/site; a warning is an error
+	rm -rf docs/generated docs/gallery
 	$(BIN)/sphinx-build --quiet --fail-on-warning docs build/site
 
 clean:  ## Remove everything that the other targets made, including the virtual environments

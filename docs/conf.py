@@ -1,19 +1,61 @@
-"""How Sphinx makes the pages: Markdown as it lies here, the reference from the docstrings."""
+"""Configure Sphinx: Markdown pages, a reference from the docstrings, and a gallery of the examples."""
+
+import logging
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
 
 project = "committee"
 author = "The committee developers"
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = [
+    "altair_pictures",
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.intersphinx",
+    "sphinx_copybutton",
+    "sphinx_design",
+    "sphinx_gallery.gen_gallery",
+]
 exclude_patterns = ["_build"]
+templates_path = ["_templates"]
 
-html_theme = "furo"
+html_theme = "pydata_sphinx_theme"
 html_title = "committee"
+html_theme_options = {"show_prev_next": False, "secondary_sidebar_items": ["page-toc"]}
+html_show_sourcelink = False
 
+myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 3
-napoleon_google_docstring = False
-napoleon_use_ivar = True
-napoleon_use_rtype = False
+copybutton_exclude = ".linenos, .gp, .go"
 
+autodoc_typehints = "none"
+toc_object_entries_show_parents = "hide"
 autodoc_default_options = {"members": True, "inherited-members": True}
+# The templates list the methods.
+numpydoc_show_class_members = False
+
+intersphinx_mapping = {
+    "numpy": ("https://numpy.org/doc/stable/", None),
+    "python": ("https://docs.python.org/3/", None),
+    "sklearn": ("https://scikit-learn.org/stable/", None),
+}
+intersphinx_timeout = 5
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"\.py$",
+    "image_scrapers": ("altair_pictures.scrape",),
+    "reset_modules": (),
+    "abort_on_example_error": True,
+    "show_memory": False,
+    "download_all_examples": False,
+    "show_signature": False,
+    "min_reported_time": 1e9,
+}
 
 
 def skip_what_is_not_ours(app, what, name, value, skip, options):
@@ -21,5 +63,11 @@ def skip_what_is_not_ours(app, what, name, value, skip, options):
     return skip or not (getattr(value, "__module__", None) or "committee").startswith("committee")
 
 
+def is_about_our_pages(record):
+    """Return False for unreachable inventories: without a network, links to other projects are plain text."""
+    return "failed to reach any of the inventories" not in str(record.msg)
+
+
 def setup(app):
     app.connect("autodoc-skip-member", skip_what_is_not_ours)
+    logging.getLogger("sphinx.sphinx.ext.intersphinx").addFilter(is_about_our_pages)

@@ -1,4 +1,7 @@
-"""Compare a forest, two boosters, a C4.5 tree and a stump on four small tables.
+"""Compare learners
+================
+
+Compare a forest, two boosters, a C4.5 tree and a stump on four small tables.
 
 The error of the forest is its out-of-bag error, which needs no further fits. The errors of the others are
 estimated by cross-validation.
