@@ -16,6 +16,7 @@ import committee
 from committee import DecisionTreeClassifier, rules
 from committee.automatic.reduction import some_row, usual_time
 from committee.automatic.rule_choice import loss_of
+from committee.running import TaskError
 
 # Most of these tests look at all members and at the models of their folds.
 CommitteeClassifier = partial(committee.CommitteeClassifier, keep="all")
@@ -73,7 +74,7 @@ def test_a_refit_uses_the_weights_of_the_fit():
     weighted = CommitteeClassifier(MEMBERS, random_state=0).fit(X, Y, weights)
     assert weighted.refit_full(X, Y, weights).predict(X).shape == Y.shape
     for model, given in ((weighted, None), (weighted, 2 * weights), (AUTOMATIC, weights)):
-        with pytest.raises(ValueError, match="sample_weight must be that of the fit"):
+        with pytest.raises(ValueError, match="sample_weight must be those of the fit"):
             model.refit_full(X, Y, given)
 
 
@@ -156,10 +157,31 @@ def test_refit_full_fits_each_member_on_all_rows():
     np.testing.assert_array_equal(found.predict_proba(X), expected.predict_proba(X))
     assert whole.rule_ is AUTOMATIC.rule_
     assert isinstance(AUTOMATIC.named_estimators_["bayes"], list)
-    with pytest.raises(ValueError, match="X and y must be those of the fit"):
+    with pytest.raises(ValueError, match="X, y and sample_weight must be those of the fit"):
         AUTOMATIC.refit_full(X, 2 - Y)
-    with pytest.raises(ValueError, match="X and y must be those of the fit"):
+    with pytest.raises(ValueError, match="X, y and sample_weight must be those of the fit"):
         AUTOMATIC.refit_full(X[:100], Y[:100])
+
+
+def test_a_refit_has_the_rounds_that_the_fold_models_found():
+    booster = committee.GradientBoostingClassifier(early_stopping=True, n_iter_no_change=2)
+    automatic = CommitteeClassifier([("booster", booster)], cv=3, random_state=0).fit(X, Y)
+    rounds = [model.n_iter_ for model in automatic.named_estimators_["booster"]]
+    whole = automatic.refit_full(X, Y)
+    assert whole.named_estimators_["booster"].n_iter_ == sorted(rounds)[1]
+    assert [each.n_models for each in whole._record.leaderboard.members] == [1]
+
+
+def test_a_refit_that_fails_names_the_member():
+    class Refusing(GaussianNB):
+        def fit(self, X, y, sample_weight=None):
+            if len(y) == len(Y):
+                raise ValueError("no")
+            return super().fit(X, y, sample_weight)
+
+    automatic = CommitteeClassifier([("refusing", Refusing())], cv=3, random_state=0).fit(X, Y)
+    with pytest.raises(TaskError, match="refusing"):
+        automatic.refit_full(X, Y)
 
 
 @pytest.mark.parametrize("group", [0, 1, 2])

@@ -37,10 +37,9 @@ from committee.automatic.compaction import (
     members_within,
 )
 from committee.automatic.journal import Journal
-from committee.automatic.limits import Clock, Room
-from committee.automatic.portfolio import Size, members_of, named_in, portfolio, without_convergence_warnings
+from committee.automatic.limits import Clock
+from committee.automatic.portfolio import Size, members_of, portfolio, without_convergence_warnings
 from committee.automatic.reduction import Reducing
-from committee.automatic.refits import Refits
 from committee.automatic.rule_choice import (
     check_scoring,
     sampled,
@@ -232,23 +231,6 @@ class AutomaticCommittee(Reducing):
             for member, models, n_models in zip(members, whole, n_most, strict=True)
         ]
 
-    def _refit(
-        self,
-        fitted: list[MemberFit],
-        n_copies: list[int],
-        training: TrainingSet,
-        clock: Clock,
-        journal: Journal | None,
-    ) -> list[list[BaseEstimator]]:
-        clock.release()
-        room = self._room(training, n_models=1)
-        with (
-            running.runner_of(self._kind_of_runner(), room.n_at_once(self.n_jobs)) as run,
-            running.Work("models", type(self).__name__, sum(n_copies), verbose=int(self.verbose)) as work,
-            without_convergence_warnings(),
-        ):
-            return Refits(training, run, work, clock, room, journal).models_of(fitted, n_copies)
-
     def _members(self, training: TrainingSet, folds: list[Fold]) -> list[Member]:
         """Return the members to try, with parameters for the size of the table."""
         if not training.is_open:
@@ -429,12 +411,6 @@ class AutomaticCommittee(Reducing):
         hashes = rare_rows(row_hashes([*drawn.columns, training.y[rows]], drawn.n_rows))
         seconds = round(clock.elapsed(), 3)
         return FitRecord(date, seconds, n_folds, skipped, board, problem, tuple(hashes.tolist()))
-
-    def _room(self, training: TrainingSet, n_models: int) -> Room:
-        # Members that are all named are fitted whatever memory is free, unless there is a limit.
-        skips = training.is_open and (self.memory_limit is not None or AUTO in named_in(self.estimators))
-        limit = self.memory_limit if skips else None
-        return Room.of(Size.of(training), n_models, limit, skips)
 
     def recombine(self, rule: object, X: TableLike | None = None) -> Self:
         """Return the committee with another rule. No member is fitted again.

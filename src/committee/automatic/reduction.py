@@ -28,11 +28,14 @@ from sklearn.utils.validation import check_is_fitted
 from committee import running
 from committee.assembling.committee import for_places
 from committee.assembling.fitted_committee import Assembled
-from committee.assembling.member_fits import Plan, fit_members
-from committee.assembling.named_members import Member, check_kind
+from committee.assembling.member_fits import MemberFit
+from committee.assembling.named_members import FittedMember, Member, check_kind
 from committee.automatic.automatic_parameters import AUTO, AutomaticParameters, is_positive
 from committee.automatic.compaction import bytes_of, members_within
-from committee.automatic.portfolio import without_convergence_warnings
+from committee.automatic.journal import Journal
+from committee.automatic.limits import Clock, Room
+from committee.automatic.portfolio import Size, named_in, without_convergence_warnings
+from committee.automatic.refits import Refits
 from committee.automatic.rule_choice import RuleChoice
 from committee.boosting import GradientBoostingClassifier, GradientBoostingRegressor
 from committee.combining.cost_rule import CostRule, costs_by_label
@@ -169,8 +172,9 @@ class Reducing(AutomaticParameters, Assembled):
     def refit_full(self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Return the committee with one model per member, fitted on all rows.
 
-        It predicts several times faster than with a model per fold, and is about as good. A fit with
-        `keep="decision"` ends with such fits already.
+        It predicts several times faster than with a model per fold, and is about as good. Boosters and
+        forests have as many trees as their fold models. A fit with `keep="decision"` ends with such fits
+        already.
 
         Parameters
         ----------
@@ -196,26 +200,48 @@ class Reducing(AutomaticParameters, Assembled):
         >>> type(automatic.refit_full(X, y).named_estimators_["c45"]).__name__
         'C45Classifier'
         """
-        honest = self._known_votes()
         training = TrainingSet.of(self._task_type, X, y, sample_weight, None)
-        if honest.table not in ("", training.table) or not np.array_equal(training.y[honest.rows], honest.y):
-            raise ValueError("X and y must be those of the fit. Got others.")
-        weights = np.ones(training.n_rows) if training.weights is None else training.weights
-        if not np.array_equal(weights[honest.rows], honest.weights):
-            raise ValueError("sample_weight must be that of the fit, like X and y. Got another.")
-        members = [Member(each.name, each.learner, each.columns) for each in self._fitted_members]
-        plan = Plan(folds=[], refit=True, uses_bags=False, as_scores=False)
-        kind = self._kind_of_runner()
+        if training.data != self._data:
+            raise ValueError("X, y and sample_weight must be those of the fit. Got others.")
+        everyone = self._fitted_members
+        fitted = [fit_of(each) for each in everyone]
+        models = self._refit(fitted, [1] * len(fitted), training, Clock(None), on_error="raise")
+        whole = copy.copy(self)
+        # Ctrl-C ends the fits. A member that was not fitted keeps the models of its folds.
+        whole._fitted_members = [
+            replace(each, models=new or each.models) for each, new in zip(everyone, models, strict=True)
+        ]
+        if whole._record is not None and whole._record.leaderboard is not None:
+            board = whole._record.leaderboard.described(whole._known_of_members())
+            whole._record = replace(whole._record, leaderboard=board)
+        return whole
+
+    def _refit(
+        self,
+        fitted: list[MemberFit],
+        n_copies: list[int],
+        training: TrainingSet,
+        clock: Clock,
+        journal: Journal | None = None,
+        *,
+        on_error: str = "drop",
+    ) -> list[list[BaseEstimator]]:
+        """Return new models of members, which are fitted on all rows; an empty list without time for any."""
+        clock.release()
+        room = self._room(training, n_models=1)
         with (
-            running.runner_of(kind, self.n_jobs) as run,
-            running.Work("members", type(self).__name__, len(members), verbose=int(self.verbose)) as work,
+            running.runner_of(self._kind_of_runner(), room.n_at_once(self.n_jobs)) as run,
+            running.Work("models", type(self).__name__, sum(n_copies), verbose=int(self.verbose)) as work,
             without_convergence_warnings(),
         ):
-            fitted = fit_members(members, training, plan, run, on_error="raise", report=work.report)
-        models = {each.member.name: each.models for each in fitted}
-        whole = copy.copy(self)
-        whole._fitted_members = [replace(each, models=models[each.name]) for each in self._fitted_members]
-        return whole
+            refits = Refits(training, run, work, clock, room, journal, on_error)
+            return refits.models_of(fitted, n_copies)
+
+    def _room(self, training: TrainingSet, n_models: int) -> Room:
+        # Members that are all named are fitted whatever memory is free, unless there is a limit.
+        skips = training.is_open and (self.memory_limit is not None or AUTO in named_in(self.estimators))
+        limit = self.memory_limit if skips else None
+        return Room.of(Size.of(training), n_models, limit, skips)
 
     def distil(self, X: TableLike, estimator: BaseEstimator | None = None) -> BaseEstimator:
         """Fit one estimator on the decisions of the committee.
@@ -305,6 +331,12 @@ class Reducing(AutomaticParameters, Assembled):
             return rule
         costs = costs_by_label(self.costs, self.threshold, task.classes)
         return rule if costs is None else CostRule(rule=rule, costs=costs.tolist())
+
+
+def fit_of(member: FittedMember) -> MemberFit:
+    """Return the fits of a fitted member without their votes, for new fits of the same kind."""
+    unfitted = Member(member.name, member.learner, member.columns, member.title)
+    return MemberFit(unfitted, member.models, [], member.fit_seconds)
 
 
 def fit_to_probabilities(

@@ -42,6 +42,8 @@ class Refits:
     room : Room
     journal : Journal, default=None
         Stores finished fits, also those of an earlier run.
+    on_error : {"drop", "raise"}, default="drop"
+        Whether to go without a fit that fails.
     """
 
     training: TrainingSet
@@ -50,6 +52,7 @@ class Refits:
     clock: Clock
     room: Room
     journal: Journal | None = None
+    on_error: str = "drop"
 
     def models_of(self, fitted: list[MemberFit], n_copies: list[int]) -> list[list[BaseEstimator]]:
         """Return the models of each member, an empty list if there was no time for any.
@@ -86,6 +89,8 @@ class Refits:
             seconds={key: seconds_of(fitted[places[number]]) for key, number in enumerate(waiting)},
         )
         schedule.carry_out()
+        if self.on_error == "raise" and schedule.errors:
+            raise schedule.errors[min(schedule.errors)]
         for (key, _), (model, _, _) in schedule.results.items():
             if (key, 0) not in schedule.cut:
                 known[waiting[key]] = model
