@@ -18,8 +18,8 @@ from committee.assembling.experts.expectation_maximisation import (
     joint_logs,
     maximise,
 )
-from committee.assembling.experts.gate import Branches
-from committee.assembling.experts.softmax import SoftmaxModel, fit_softmax
+from committee.assembling.experts.softmax import fit_softmax
+from committee.saving.plain_models.mixture_models import Branches, SoftmaxModel
 from committee.task import Classification, Regression
 
 

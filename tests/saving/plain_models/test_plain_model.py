@@ -15,6 +15,7 @@ from sklearn.linear_model import (
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC, SVR, LinearSVC, LinearSVR
 
@@ -43,6 +44,10 @@ CLASSIFIERS = [
     *(SVC(kernel=kernel, C=10.0, coef0=0.5) for kernel in ("linear", "poly", "rbf", "sigmoid")),
     SVC(decision_function_shape="ovo"),
     SVC(break_ties=True, gamma=0.3),
+    *(
+        MLPClassifier(hidden_layer_sizes=(8, 4), activation=each, max_iter=20)
+        for each in ("relu", "tanh", "logistic", "identity")
+    ),
 ]
 REGRESSORS = [
     RidgeCV(),
@@ -52,6 +57,7 @@ REGRESSORS = [
     KNeighborsRegressor(15, weights="distance"),
     DummyRegressor(),
     *(SVR(kernel=kernel, C=10.0) for kernel in ("linear", "poly", "rbf", "sigmoid")),
+    MLPRegressor(hidden_layer_sizes=(8, 4), max_iter=20),
     TransformedTargetRegressor(SVR(), transformer=StandardScaler()),
     TransformedTargetRegressor(RidgeCV(), transformer=StandardScaler(with_mean=False)),
 ]

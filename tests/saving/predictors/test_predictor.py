@@ -9,7 +9,17 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from every_estimator import ESTIMATORS, make, mixed_frame, name_of, target_for, votes_of
+from every_estimator import (
+    ALL_ESTIMATORS,
+    COMMITTEES,
+    ESTIMATORS,
+    EXPERTS,
+    make,
+    mixed_frame,
+    name_of,
+    target_for,
+    votes_of,
+)
 from sklearn.base import clone, is_classifier
 from sklearn.linear_model import RidgeClassifier
 from sklearn.naive_bayes import BernoulliNB
@@ -17,7 +27,7 @@ from sklearn.naive_bayes import BernoulliNB
 import committee
 from committee import AdaBoostM1Classifier, DecisionTreeRegressor, GradientBoostingClassifier
 
-every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS, ids=name_of)
+every_estimator = pytest.mark.parametrize("estimator", ALL_ESTIMATORS, ids=name_of)
 
 ALONE = """
 import json, sys
@@ -75,6 +85,19 @@ def test_it_predicts_rows_by_name_as_the_estimator_does(estimator, path):
         np.testing.assert_array_equal(predictor.classes, fitted.classes_)
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    "estimator", [each for each in COMMITTEES if not hasattr(each, "time_limit")], ids=name_of
+)
+def test_default_members_have_predictors(estimator, path):
+    frame, signal = mixed_frame()
+    fitted = clone(estimator).set_params(estimators=None).fit(frame, target_for(estimator, signal))
+    assert len(fitted.estimators_) == 5
+    fitted.save(path)
+    for predictor in (committee.predictor(path), fitted.predictor()):
+        np.testing.assert_array_equal(decisions(predictor, as_json(frame)), votes_of(fitted, frame))
+
+
 def test_target_statistics_are_applied(path):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"code": rng.integers(0, 60, 300).astype(str), "x": rng.normal(size=300)})
@@ -86,7 +109,9 @@ def test_target_statistics_are_applied(path):
 
 
 @pytest.mark.parametrize(
-    "estimator", [each for each in ESTIMATORS if is_classifier(each)][:1] + ESTIMATORS[-1:]
+    "estimator",
+    [each for each in ESTIMATORS if is_classifier(each)][:1] + ESTIMATORS[-1:] + EXPERTS,
+    ids=name_of,
 )
 def test_it_needs_neither_scikit_learn_nor_narwhals(estimator, path):
     frame, signal = mixed_frame()
@@ -150,9 +175,9 @@ def test_bad_rows_are_named(rows, kind, message, path):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=name_of)
+@pytest.mark.parametrize("estimator", ALL_ESTIMATORS, ids=name_of)
 def test_a_matrix_of_another_width_raises(estimator, path):
-    X, y = np.arange(12.0).reshape(6, 2), [0, 1, 0, 1, 1, 0]
+    X, y = np.arange(80.0).reshape(40, 2), [0, 1] * 20
     clone(estimator).fit(X, y).save(path)
     with pytest.raises(ValueError, match=r"The matrix must have 2 columns\."):
         committee.predictor(path).predict(np.zeros((1, 3)))

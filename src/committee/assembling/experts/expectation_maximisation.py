@@ -21,8 +21,7 @@ from scipy.special import logsumexp, softmax
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.dummy import DummyClassifier
 
-from committee.assembling.experts.gate import SMALLEST, Branches, joined_logs
-from committee.assembling.experts.softmax import Gate, LinearModel, Model, SoftmaxModel, fit_ridge
+from committee.assembling.experts.softmax import Gate, Model, fit_ridge, penalty_of, raised
 from committee.combining.metadata_routing import arguments, request
 from committee.learners.training_data import Training
 from committee.members.member_tasks import naming, numbered
@@ -32,6 +31,13 @@ from committee.members.table_encoder import TableEncoder
 from committee.running import Work
 from committee.running.deadline import check, is_time_up
 from committee.running.resources import BlasLimit
+from committee.saving.plain_models.mixture_models import (
+    SMALLEST,
+    Branches,
+    LinearModel,
+    SoftmaxModel,
+    log_shares,
+)
 from committee.table import Table
 from committee.table.column_summaries import as_numbers, mean_and_deviation
 from committee.task import Classification, Regression, scaled
@@ -245,7 +251,7 @@ def fit_gate(
     n_branches = targets.shape[1]
     start = SoftmaxModel.even(np.arange(n_branches), rows.matrix.shape[1]) if before is None else before
     if plan.gate_estimator is None:
-        return start.raised(rows.matrix, targets, plan.alpha)
+        return raised(start, rows.matrix, targets, plan.alpha)
     passing, branches = np.nonzero(targets > SMALLEST)
     if len(passing) == 0:
         return start
@@ -268,7 +274,7 @@ def fit_expert(
         targets[np.arange(len(weights)), places] = weights
         last = None if before is None else before.model
         start = last if isinstance(last, SoftmaxModel) else SoftmaxModel.even(classes, rows.matrix.shape[1])
-        model = start.raised(rows.matrix, targets, plan.alpha)
+        model = raised(start, rows.matrix, targets, plan.alpha)
     else:
         model = fit_line(rows, plan.alpha, weights, before)
     if is_class_task:
@@ -285,7 +291,7 @@ def fit_line(rows: Rows, alpha: float, weights: np.ndarray, before: Expert | Non
 
     def loss(model: LinearModel) -> float:
         squares = float(weights @ errors_of(model, rows) ** 2)
-        return 0.5 * squares / variance + model.penalty(alpha)
+        return 0.5 * squares / variance + penalty_of(model, alpha)
 
     # In a nearly singular system, rounding could lower the objective. Keep the previous model then.
     last = None if before is None else before.model
@@ -316,11 +322,6 @@ def fit_weighted(
     return model.fit(matrix, y, **arguments(model, "sample_weight", weights))
 
 
-def penalty_of(model: Model, alpha: float) -> float:
-    """Return the penalty of a model in the objective. It is 0 for estimators that are not our own."""
-    return model.penalty(alpha) if isinstance(model, SoftmaxModel | LinearModel) else 0.0
-
-
 def joint_logs(rows: Rows, plan: EMSettings, gates: list[Gate], experts: list[Expert]) -> np.ndarray:
     """Return the logarithm of gate times density, of shape (n_rows, n_experts)."""
     densities = []
@@ -328,6 +329,24 @@ def joint_logs(rows: Rows, plan: EMSettings, gates: list[Gate], experts: list[Ex
         with naming(numbered(number, expert.model, "Expert"), "vote"):
             densities.append(log_density(rows, expert))
     return joined_logs(gates, plan.tree, rows.matrix) + np.column_stack(densities)
+
+
+def joined_logs(gates: Sequence[Gate], tree: Branches, matrix: np.ndarray) -> np.ndarray:
+    """Return the logarithms of the probabilities of experts, of shape (n_rows, n_experts)."""
+    logs = []
+    for number, gate in enumerate(gates):
+        with naming(numbered(number, gate, "Gate"), "vote"):
+            logs.append(gate_logs(gate, tree.n_branches, matrix))
+    return tree.join(logs)
+
+
+def gate_logs(gate: Gate, n_branches: int, matrix: np.ndarray) -> np.ndarray:
+    """Return the logarithms of the probabilities of branches, of shape (n_rows, n_branches)."""
+    if isinstance(gate, SoftmaxModel):
+        return gate.predict_log_proba(matrix)
+    shares = np.zeros((len(matrix), n_branches))
+    shares[:, gate.classes_] = gate.predict_proba(matrix)
+    return log_shares(shares)
 
 
 def log_density(rows: Rows, expert: Expert) -> np.ndarray:

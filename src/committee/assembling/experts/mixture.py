@@ -6,7 +6,6 @@ Out: the mean of the experts' votes, weighted by the probabilities of the gate.
 
 from __future__ import annotations
 
-import sys
 from typing import Self
 
 import numpy as np
@@ -15,9 +14,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from committee import running
 from committee.assembling.committee import FITS_AT_ONCE, RUNNER, VERBOSE
-from committee.assembling.experts.expectation_maximisation import EMSettings, Mixture, Rows, climb
-from committee.assembling.experts.gate import Branches, expert_shares
-from committee.assembling.experts.softmax import SoftmaxModel, fields_of, model_from
+from committee.assembling.experts.expectation_maximisation import (
+    EMSettings,
+    Mixture,
+    Rows,
+    climb,
+    joined_logs,
+)
 from committee.combining.metadata_routing import accepts_weights
 from committee.learners.training_data import Training, read_training
 from committee.learners.tree_parameters import CATEGORICAL_FEATURES, draw_seed
@@ -38,13 +41,20 @@ from committee.parameters import (
 )
 from committee.running.deadline import check
 from committee.saving import Fields
-from committee.saving.predictors.predictor import Predictor
-from committee.saving.states.state import take_table
+from committee.saving.plain_models.mixture_models import (
+    Branches,
+    LinearModel,
+    SoftmaxModel,
+    are_some_of,
+    in_units_of_y,
+    mixed,
+    saved_form,
+    shares_of_experts,
+)
+from committee.saving.states.mixture_state import MixtureState
 from committee.table import BinnedTable
 from committee.table.input_types import ArrayLike, RandomState, TableLike
 from committee.task import Classification, Regression
-
-LARGEST, MOST_BRANCHES = sys.float_info.max, 2**31 - 1
 
 
 @declared
@@ -174,8 +184,7 @@ class Experts(Tabular):
         ndarray of shape (n_rows, n_experts)
             Each row sums to one. In a tree of gates, these are the products along its paths.
         """
-        matrix = self._matrix(X)
-        return expert_shares(self.gates_, self._branches, matrix)
+        return self._shares(self._matrix(X))
 
     def votes(self, X: TableLike) -> np.ndarray:
         """Return the vote of every expert.
@@ -188,24 +197,21 @@ class Experts(Tabular):
         -------
         ndarray of float64 of shape (n_experts, n_rows, n_outputs)
         """
-        return self._in_units_of_y(self._votes(self._matrix(X)))
+        return in_units_of_y(self._votes(self._matrix(X)), self._center, self._spread)
 
     def _decide(self, X: TableLike) -> np.ndarray:
         matrix = self._matrix(X)
-        shares, votes = expert_shares(self.gates_, self._branches, matrix), self._votes(matrix)
-        if self.gating == "hard":
-            decision = votes[shares.argmax(axis=1), np.arange(len(matrix))]
-        else:
-            decision = np.zeros(votes.shape[1:])
-            for share, vote in zip(shares.T, votes, strict=True):
-                decision += share[:, None] * vote
+        decision = mixed(self._shares(matrix), self._votes(matrix), self.gating == "hard")
         if isinstance(self._task, Classification):
             return decision / decision.sum(axis=1, keepdims=True)
-        return self._in_units_of_y(decision)
+        return in_units_of_y(decision, self._center, self._spread)
 
     def _matrix(self, X: TableLike) -> np.ndarray:
         table = self._read(X)  # It raises unless the mixture is fitted.
         return self._encoder._transform_table(table)
+
+    def _shares(self, matrix: np.ndarray) -> np.ndarray:
+        return shares_of_experts(joined_logs(self.gates_, self._branches, matrix))
 
     def _votes(self, matrix: np.ndarray) -> np.ndarray:
         """Return the votes of the experts. Numbers are in scaled units."""
@@ -214,10 +220,6 @@ class Experts(Tabular):
             with naming(numbered(place, each, "Expert"), "vote"):
                 votes.append(votes_of(each, matrix, self._task))
         return np.array(votes)
-
-    def _in_units_of_y(self, votes: np.ndarray) -> np.ndarray:
-        with np.errstate(over="ignore"):
-            return np.clip(self._center + self._spread * votes, -LARGEST, LARGEST)
 
     def _plan(self, tree: Branches) -> EMSettings:
         return EMSettings(
@@ -273,57 +275,52 @@ class Experts(Tabular):
         check_is_fitted(self)
         return len(self.log_likelihoods_)
 
-    def predictor(self) -> Predictor:
-        """Raise an error, because gates need the rows."""
-        raise ValueError("The gate uses the columns of X, so there is no predictor. Use the mixture.")
-
     def _has_learnt(self) -> bool:
         return "_encoder" in self.__dict__
 
+    def _state(self) -> MixtureState:
+        return MixtureState(
+            self.schema_,
+            self._task,
+            self._encoder,
+            self._branches.n_branches,
+            [saved_form(gate) for gate in self.gates_],
+            [saved_form(expert) for expert in self.estimators_],
+            self._center,
+            self._spread,
+        )
+
     def _learnt(self) -> dict[str, object]:
-        learnt = {
-            "encoder": self._encoder,
-            "n_branches": self._branches.n_branches,
-            "gates": [fields_of(gate) for gate in self.gates_],
-            "experts": [fields_of(expert) for expert in self.estimators_],
+        record = {
             "log_likelihoods": self.log_likelihoods_,
             "restart_log_likelihoods": self.restart_log_likelihoods_,
             "converged": self.converged_,
         }
         if isinstance(self._task, Regression):
-            learnt |= {
-                "center": self._center,
-                "spread": self._spread,
-                "noise_deviations": self.noise_deviations_,
-            }
-        return {"schema": self.schema_, "task": self._task} | learnt
+            record["noise_deviations"] = self.noise_deviations_
+        return super()._learnt() | record
 
     def _take_learnt(self, fields: Fields) -> None:
-        self._keep_task(*take_table(fields, self._task_type))
-        self._encoder = fields.take("encoder", TableEncoder)
-        is_same = self._encoder._has_learnt() and self._encoder.schema_ == self.schema_
-        fields.require(is_same, "the table is encoded with other columns")
-        gates, experts = fields.take("gates", list), fields.take("experts", list)
-        n_branches = fields.integer("n_branches", 1, MOST_BRANCHES)
-        fields.require(experts, "there are no experts")
-        is_tree = n_branches == len(experts) or 1 < n_branches < len(experts)
-        fields.require(is_tree, "gates do not lead to the experts")
-        self._branches = Branches(len(experts), n_branches)
-        leads = n_branches**self._branches.depth == len(experts) and self._branches.n_gates == len(gates)
-        fields.require(leads, "gates do not lead to the experts")
-        branches, n_features = np.arange(n_branches), self._encoder._encoding.width
-        self.gates_ = [model_from(gate, n_features, branches, fields) for gate in gates]
-        are_whole = all(
-            np.array_equal(gate.classes_, branches) for gate in self.gates_ if isinstance(gate, SoftmaxModel)
+        state = MixtureState.take(fields, self._task_type)
+        self._keep_task(state.schema, state.task)
+        self._encoder, self._branches = state.encoder, state.tree
+        is_same = (
+            isinstance(self._encoder, TableEncoder)
+            and self._encoder._has_learnt()
+            and self._encoder.schema_ == self.schema_
         )
-        fields.require(are_whole, "a gate leaves out a branch")
+        fields.require(is_same, "the table is encoded with other columns")
+        width = self._encoder._encoding.width
+        self.gates_, self.estimators_ = state.models(width)
         classes = self._task.classes if isinstance(self._task, Classification) else None
-        self.estimators_ = [model_from(expert, n_features, classes, fields) for expert in experts]
-        self._center, self._spread = 0.0, 1.0
+        for gate in self.gates_:
+            check_fitted(gate, width, np.arange(state.n_branches), fields)
+        for expert in self.estimators_:
+            check_fitted(expert, width, classes, fields)
+        self._center, self._spread = state.center, state.spread
         if classes is None:
-            self._center, self._spread = fields.take("center", float), fields.positive("spread")
-            fields.require(np.isfinite(self._center), "the center is not finite")
-            self.noise_deviations_ = fields.array("noise_deviations", np.float64, (len(experts),))
+            shape = (len(self.estimators_),)
+            self.noise_deviations_ = fields.array("noise_deviations", np.float64, shape)
             fields.require((self.noise_deviations_ >= 0).all(), "a deviation is negative")
         self.log_likelihoods_ = fields.array("log_likelihoods", np.float64, (None,))
         self.restart_log_likelihoods_ = fields.array("restart_log_likelihoods", np.float64, (None,))
@@ -447,3 +444,15 @@ def check_member(name: str, member: BaseEstimator, are_classes: bool) -> None:
             f"{name} {kind} has no predict_proba, but EM needs probabilities. Use one that has it, such as "
             f"{example}."
         )
+
+
+def check_fitted(model: object, width: int, classes: np.ndarray | None, fields: Fields) -> None:
+    """Raise `DamagedFile` unless an estimator of a file can vote as a gate or an expert."""
+    if isinstance(model, SoftmaxModel | LinearModel):
+        return
+    method = "predict" if classes is None else "predict_proba"
+    fields.require(hasattr(model, method), f"a gate or an expert has no {method}")
+    fits = getattr(model, "n_features_in_", width) == width
+    fields.require(fits, "a gate or an expert was fitted on other columns")
+    is_known = classes is None or are_some_of(getattr(model, "classes_", []), classes)
+    fields.require(is_known, "a gate or an expert was fitted on other classes")

@@ -19,9 +19,16 @@ from committee.saving.plain_models.density_models import DENSITY_MODELS
 from committee.saving.plain_models.kernel_machines import KERNEL_MACHINES
 from committee.saving.plain_models.linear_models import LINEAR_MODELS
 from committee.saving.plain_models.neighbour_models import NEIGHBOUR_MODELS
+from committee.saving.plain_models.perceptrons import PERCEPTRONS
 from committee.saving.saved_estimators import Described
 
-KNOWN: Mapping[str, Any] = {**LINEAR_MODELS, **DENSITY_MODELS, **KERNEL_MACHINES, **NEIGHBOUR_MODELS}
+KNOWN: Mapping[str, Any] = {
+    **LINEAR_MODELS,
+    **DENSITY_MODELS,
+    **KERNEL_MACHINES,
+    **NEIGHBOUR_MODELS,
+    **PERCEPTRONS,
+}
 SCALED_TARGET = "sklearn.compose.TransformedTargetRegressor"
 SCALER = "sklearn.preprocessing.StandardScaler"
 ONE_COLUMN: Kind = floats(1)

@@ -9,18 +9,15 @@ import numpy as np
 
 from committee.saving.format.file_errors import require
 from committee.saving.plain_models.plain_model import plain_model
-from committee.saving.predictors.deciders import TableDecider
+from committee.saving.predictors.deciders import EncodedDecider, TableDecider
 from committee.saving.predictors.predictor import ClassPredictor, Predictor, Task
 from committee.saving.predictors.score_votes import class_scores, scores_by_class
 from committee.saving.saved_estimators import Described
 from committee.saving.states.state import Models
-from committee.table.matrix_encoding import MatrixEncoding
 from committee.table.schema import Column, Kind, Schema, Table
 from committee.task import Classification, Regression, codes_in
 
 PIPELINE = "sklearn.pipeline.Pipeline"
-# The number of values of the matrix that are encoded at a time.
-VALUES_AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,28 +59,6 @@ class PlainDecider(TableDecider):
         is_paired = getattr(self.model, "decision_function_shape", "ovr") == "ovo" and n_classes > 2
         scores = None if is_paired else scores_by_class(self.model.decision_function(X), n_classes)
         return class_scores(scores, np.arange(n_classes), self._predicted(X), n_classes)
-
-
-@dataclass(frozen=True, eq=False)
-class EncodedDecider(TableDecider):
-    """The decider of a model on the matrix that an encoding makes of a table.
-
-    Parameters
-    ----------
-    encoding : MatrixEncoding
-    inner : Predictor
-        The predictor of the model on the matrix.
-    """
-
-    encoding: MatrixEncoding
-    inner: Predictor
-
-    def decide(self, table: Table, n_threads: int) -> np.ndarray:
-        """Return the decision of the model for each row."""
-        step = max(1, VALUES_AT_ONCE // self.encoding.width)
-        ends = [*range(step, table.n_rows, step), table.n_rows]
-        parts = [table.between(begin, end) for begin, end in zip([0, *ends], ends, strict=False)]
-        return np.concatenate([self.inner.decide(self.encoding.encode(part)) for part in parts])
 
 
 def plain_predictor(

@@ -34,6 +34,8 @@ from committee.task import Classification, Regression, weighted_median
 NUMBERS_AT_ONCE = 2**22
 # The most rows in a block that all members of a committee vote on together.
 ROWS_AT_ONCE = 1 << 14
+# The number of values of a matrix that are encoded at a time.
+VALUES_AT_ONCE = 1 << 20
 # Rules that only sum votes, so that the votes of members need not be in memory at the same time.
 SUMMED = ("mean", "majority")
 # The functions from shares of votes to probabilities.
@@ -284,6 +286,28 @@ class RuleDecider:
             return np.concatenate([decide_block(X[rows]) for rows in row_blocks(len(X))])
 
         return decide
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedDecider(TableDecider):
+    """The decider of a model on the matrix that an encoding makes of a table.
+
+    Parameters
+    ----------
+    encoding : MatrixEncoding
+    inner : Predictor
+        The predictor of the model on the matrix.
+    """
+
+    encoding: MatrixEncoding
+    inner: Predictor
+
+    def decide(self, table: Table, n_threads: int) -> np.ndarray:
+        """Return the decision of the model for each row."""
+        step = max(1, VALUES_AT_ONCE // self.encoding.width)
+        ends = [*range(step, table.n_rows, step), table.n_rows]
+        parts = [table.between(begin, end) for begin, end in zip([0, *ends], ends, strict=False)]
+        return np.concatenate([self.inner.decide(self.encoding.encode(part)) for part in parts])
 
 
 @dataclass(frozen=True, eq=False)

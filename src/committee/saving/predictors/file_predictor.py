@@ -27,9 +27,9 @@ def predictor(path: str | os.PathLike[str]) -> Predictor:
     ----------
     path : str or path
         The file of a fitted model of committee, such as a forest or a committee. Its members can be models of
-        committee, and linear models, discriminants, Gaussian naive Bayes, support vector machines and
-        nearest neighbours of scikit-learn, alone or behind a `TableEncoder`. Every committee that
-        `committee.fit` chooses by itself consists of these.
+        committee, and linear models, discriminants, Gaussian naive Bayes, support vector machines,
+        perceptrons and nearest neighbours of scikit-learn, alone or behind a `TableEncoder`. All default
+        members and all committees that `committee.fit` chooses by itself consist of these.
 
     Returns
     -------

@@ -7,7 +7,6 @@ them again.
 
 from __future__ import annotations
 
-import itertools
 import warnings
 from typing import Any
 
@@ -39,6 +38,7 @@ from committee.saving.format.attributes import (
     tuple_of,
 )
 from committee.saving.plain_models.linear_models import REGRESSORS
+from committee.saving.plain_models.perceptrons import check_widths
 from committee.saving.scikit_learn.listed_estimators import (
     COLUMNS,
     Listed,
@@ -105,14 +105,14 @@ NETWORK_TRAINING = (
 def check_layers(fitted: Named, parameters: Named, sizes: Sizes) -> None:
     """Check that the inputs of each layer are the outputs of the previous one."""
     weights, offsets = fitted["coefs_"], fitted["intercepts_"]
-    widths = [fitted["n_features_in_"], *(len(each) for each in offsets)]
-    shapes = list(itertools.pairwise(widths))
-    if [each.shape for each in weights] != shapes or len(weights) != fitted["n_layers_"] - 1:
-        raise Wrong("coefs_, intercepts_ and n_layers_ do not fit each other")
+    check_widths(fitted["n_features_in_"], weights, offsets)
+    if len(weights) != fitted["n_layers_"] - 1:
+        raise Wrong("coefs_ and n_layers_ do not fit each other")
+    n_last = len(offsets[-1])
     n_classes = sizes.get("classes", 0)
-    expected = {n_classes, 1 if n_classes == 2 else n_classes} if n_classes else {widths[-1]}
-    if widths[-1] != sizes["outputs"] or widths[-1] not in expected:
-        raise Wrong(f"n_outputs_ is {sizes['outputs']} and the last layer has {widths[-1]}")
+    expected = {n_classes, 1 if n_classes == 2 else n_classes} if n_classes else {n_last}
+    if n_last != sizes["outputs"] or n_last not in expected:
+        raise Wrong(f"n_outputs_ is {sizes['outputs']} and the last layer has {n_last}")
 
 
 def network(name: str, learnt: dict[str, Kind]) -> Listed:
