@@ -70,6 +70,8 @@ INSTEAD = {
 }
 # Names in saved files, old names in the table of upgrades, and names of other libraries.
 ALLOWED: dict[str, tuple[str, ...]] = {
+    # The title of a paper.
+    "src/committee/evaluating/experiments/no_free_lunch.py": ("lack",),
     "CHANGELOG.md": ("seats", "lesson", "judged"),
     "src/committee/saving/foreign_members.py": ("beside",),
     "src/committee/saving/states/committee_states.py": ("seats",),

@@ -10,6 +10,17 @@ from committee.evaluating.committee_charts import (
 )
 from committee.evaluating.comparison import Comparison
 from committee.evaluating.error_decomposition import Decomposition, decompose, decompose_intervals
+from committee.evaluating.experiments import (
+    BaggingErrors,
+    NoFreeLunch,
+    PolynomialCommittee,
+    bagging_errors,
+    draw_simulated_rows,
+    flip_labels,
+    label_noise_study,
+    no_free_lunch,
+    polynomial_committee,
+)
 from committee.evaluating.majority_vote import (
     Forecast,
     majority_vote_accuracy,
@@ -24,6 +35,7 @@ from committee.evaluating.study.study import Study
 from committee.evaluating.vote_scores import score, score_interval
 
 __all__ = [
+    "BaggingErrors",
     "BiasVariance",
     "BootstrapError",
     "Comparison",
@@ -32,20 +44,28 @@ __all__ = [
     "Forecast",
     "Interval",
     "KappaError",
+    "NoFreeLunch",
+    "PolynomialCommittee",
     "Study",
+    "bagging_errors",
     "bias_variance",
     "bootstrap_error",
     "bootstrap_variance",
     "decompose",
     "decompose_intervals",
+    "draw_simulated_rows",
     "error_curve",
+    "flip_labels",
     "kappa_error",
     "known_learners",
+    "label_noise_study",
     "majority_vote_accuracy",
     "majority_vote_forecast",
     "margins",
     "missing_learners",
+    "no_free_lunch",
     "oracle_accuracy",
+    "polynomial_committee",
     "right_votes",
     "score",
     "score_interval",
