@@ -9,7 +9,9 @@ import pytest
 from study_cases import small_learners, small_tables
 
 from committee import Study
+from committee.evaluating.comparison import Comparison
 from committee.extensions import extension
+from committee.reporting import critical_difference_diagram
 
 
 def test_a_method_of_a_higher_layer_has_its_signature_and_its_docstring():
@@ -28,6 +30,12 @@ def test_a_study_writes_its_own_report(tmp_path):
     report = study.run().report(tmp_path, scoring=["accuracy"], formats=["svg"], title="Small")
     assert report.page.read_text().startswith("# Small\n")
     assert tmp_path / "accuracy_matrix.svg" in report.files
+
+
+def test_a_comparison_draws_its_critical_difference_diagram():
+    compared = Comparison.of([[0.1, 0.2, 0.4], [0.3, 0.4, 0.5]], ["rf", "tree", "stump"])
+    expected = critical_difference_diagram(compared, test="wilcoxon_holm").to_dict()
+    assert compared.plot(test="wilcoxon_holm").to_dict() == expected
 
 
 def test_the_higher_layer_is_imported_on_first_use():

@@ -22,6 +22,13 @@ def study_report() -> Callable[..., Any]:
     return report
 
 
+def comparison_plot() -> Callable[..., Any]:
+    """Import `Comparison.plot`."""
+    from committee.reporting.rank_charts import critical_difference_diagram
+
+    return critical_difference_diagram
+
+
 class extension:  # noqa: N801 - it is used like `property`
     """A method that a higher layer implements.
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.stats
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
@@ -18,7 +19,10 @@ from committee import (
 from committee.assembling import Leaderboard, Standing
 from committee.assembling.fit_record import FitRecord
 from committee.assembling.fitted_committee import NoHonestVotesError
+from committee.assembling.leaderboard import Estimate, leaderboard_of
+from committee.metrics.scoring import metric_of
 from committee.saving import Fields
+from committee.votes.honest_votes import HonestVotes
 
 X, Y = load_iris(return_X_y=True)
 CELLS, KINDS = load_breast_cancer(return_X_y=True)
@@ -48,6 +52,31 @@ def test_intervals_and_differences_equal_the_formulas_of_paired_means(voting):
         expected = difference.mean() / (difference.std(ddof=1) / np.sqrt(len(Y)))
         assert found.standard_errors == pytest.approx(expected, rel=1e-3)
         assert found.is_significant == (abs(expected) >= 2)
+
+
+def test_the_interval_of_an_accuracy_is_that_of_wilson(voting):
+    found = standing(voting.leaderboard([], scoring="accuracy"), "bayes")
+    n_right = round(found.score * len(Y))
+    # Without the correction of the standard error for the estimated mean, n would be exactly the rows.
+    exact = scipy.stats.binomtest(n_right, len(Y)).proportion_ci(0.95, method="wilson")
+    assert (found.low, found.high) == pytest.approx((exact.low, exact.high), abs=5e-4)
+
+
+def test_an_accuracy_without_any_error_has_an_interval():
+    y = np.repeat([0, 1], 10)
+    right = np.eye(2)[y][None].astype(np.float32)
+    honest = HonestVotes(right, y, np.ones(20), np.arange(20), None, classes=np.array([0, 1]))
+    found = leaderboard_of(honest, ["sure"], [], "accuracy", 0)[0]
+    exact = scipy.stats.binomtest(20, 20).proportion_ci(0.95, method="wilson")
+    assert (found.low, found.high) == pytest.approx((exact.low, 1.0), abs=1e-4)
+
+
+def test_a_committee_of_one_member_is_not_different_from_it(voting):
+    votes = voting.honest_votes_[1:].astype(np.float64)
+    honest = HonestVotes(votes, Y, np.ones(len(Y)), np.arange(len(Y)), None, classes=np.arange(3))
+    metric = metric_of("neg_log_loss", 3, np.arange(3))
+    exact, rounded = (Estimate.of(metric, honest, np.maximum(votes[0], 0.1) * near) for near in (1, 1 + 1e-8))
+    assert rounded.score != exact.score and rounded.better_by(exact) == 0
 
 
 def test_the_interval_of_a_root_follows_from_that_of_the_mean():

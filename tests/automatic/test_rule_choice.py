@@ -67,8 +67,8 @@ def test_a_fit_on_few_rows_says_what_it_leaves_out():
         automatic = CommitteeClassifier(names, random_state=0).fit(X, y)
     messages = [str(each.message) for each in caught]
     assert messages == [
-        "Members that need more rows are left out: 'booster_patient' needs at least 20 rows, 'neighbours' "
-        "needs at least 29 rows.",
+        "5 rows are too few for some members, which are left out: gradient boosting, early stopping needs at "
+        "least 20; nearest neighbours needs at least 29.",
         "The mean of the members decides, because 5 rows are too few to learn another rule: 20 are needed. "
         "Expect large errors of all scores.",
     ]
@@ -101,7 +101,7 @@ def test_a_member_that_the_user_passes_is_never_left_out():
     pair = ("neighbours", usual[0].estimator)
     assert [each.name for each in members_of([pair], size, usual)] == ["neighbours"]
     assert [each.name for each in members_of(["auto", pair], size, usual)] == ["bayes", "neighbours"]
-    with pytest.warns(UserWarning, match="'neighbours' needs at least 20 rows"):
+    with pytest.warns(UserWarning, match="nearest neighbours needs at least 20"):
         assert [each.name for each in members_of(["auto"], size, usual)] == ["bayes"]
 
 

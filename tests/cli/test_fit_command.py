@@ -344,8 +344,18 @@ def test_costs_and_thresholds_decide_predictions(committee, folder):
     fit = ("fit", "flowers.csv", "--target", "kind", *FAST)
     assert committee(*fit, "--costs", "rose:lily=1000").code == 0
     careful = committee("predict", "model.committee", "flowers.csv").out.count("rose")
+    assert "costs: {('rose', 'lily'): 1000.0}" in committee("inspect", "model.committee").out
+    found = committee(
+        "evaluate", "model.committee", "flowers.csv", "--confusion", "--intervals", "--json"
+    ).json
+    (_, as_rose), (as_lily, _) = found["confusion"]["counts"]
+    assert found["mean_cost"] == pytest.approx((as_rose + 1000 * as_lily) / found["n_rows"])
+    low, high = found["cost_interval"]
+    assert low <= found["mean_cost"] <= high
+    assert "mean cost" in committee("evaluate", "model.committee", "flowers.csv").out
     assert committee(*fit, "--threshold", "0.99").code == 0
     assert committee("predict", "model.committee", "flowers.csv").out.count("rose") < careful
+    assert "threshold: 0.99" in committee("inspect", "model.committee").out
     (folder / "model.committee").unlink()
     committee(*fit, "--costs", "rose=5").complains(2, "TRUE:PREDICTED=COST")
     committee(*fit, "--costs", "tulip:rose=5").complains(3, "'tulip', which is not a class")

@@ -251,6 +251,26 @@ def test_all_missing_columns_are_named(committee, folder, model):
     )
 
 
+def test_columns_may_have_another_name(committee, folder, model):
+    text = (folder / "flowers.csv").read_text().replace("size", "Size", 1)
+    (folder / "t.csv").write_text(text)
+    committee("predict", model, "t.csv").complains(3, "Did you mean 'Size'? If so, pass --rename size=Size.")
+    expected = committee("predict", model, "flowers.csv").out
+    assert committee("predict", model, "t.csv", "--rename", "size=Size").out == expected
+    assert committee("evaluate", model, "t.csv", "--rename", "size=Size").code == 0
+    committee("predict", model, "t.csv", "--rename", "size").complains(2, "FITTED=NAME")
+
+
+def test_inspect_lists_important_columns(committee, folder):
+    fit = ("fit", "flowers.csv", "--target", "kind", "--estimators", "c45", "--out", "one.committee")
+    assert committee(*fit).code == 0
+    found = committee("inspect", "one.committee", "--json").json["importances"]
+    expected = package.load(folder / "one.committee").feature_importances_
+    assert sorted(found.values()) == pytest.approx(sorted(expected))
+    assert next(iter(found.values())) == max(expected)
+    assert "importances of columns: " in committee("inspect", "one.committee").out
+
+
 def test_a_narrow_terminal_does_not_show_the_last_columns_of_a_leaderboard(capsys, monkeypatch):
     rows = [
         Standing("committee", "mean", 0.8, low=0.7, high=0.9),

@@ -473,6 +473,12 @@ def test_dates_in_several_formats_raise_if_the_column_must_be_a_date(csv):
         read_table(path, types={"when": "date"})
 
 
+def test_dates_of_another_format_raise_with_a_way_to_pass_it(csv):
+    path = csv("when\n01/31/2024\n02/13/2024\n")
+    with pytest.raises(BadTable, match=r"contains '01/31/2024'.*pass it: when=date:%m/%d/%Y\."):
+        read_table(path, types={"when": "date"})
+
+
 def test_numbers_with_leading_zeros_are_numbers_if_the_user_specifies_it(csv):
     assert columns(read_table(csv("n\n007\n008\n"), types={"n": "number"})) == {"n": [7, 8]}
 

@@ -4,7 +4,7 @@ import pytest
 
 import committee
 from committee.files import BadTable
-from committee.jobs import predict
+from committee.jobs import evaluate, predict
 
 FAST = {"estimators": ["c45"], "cv": 2, "random_state": 0}
 ROWS = [(f'"${1000 + i:,}"', f"{i}%", f'"Feb {i % 28 + 1:02}, 2024"', i, "ab"[i % 2]) for i in range(60)]
@@ -66,12 +66,18 @@ def test_another_unit_is_an_error(model, tmp_path, place, value, words):
 @pytest.mark.parametrize(
     ("renamed", "words"),
     [
-        ({"price": "Price"}, r"no column 'price' in .*\. Did you mean 'Price'\?"),
+        (
+            {"price": "Price"},
+            r"no column 'price' in .*\. Did you mean 'Price'\? If so, pass --rename price=Price\.",
+        ),
         ({"price": "PRICE", "rate": "Rate"}, r"no columns 'price', 'rate' in .* mean 'PRICE', 'Rate'\?"),
         ({"price": "prize"}, "Did you mean 'prize'"),
-        ({"price": "pric", "rate": "rat"}, r"It has pric, rat, kind\."),
+        ({"price": "pric", "rate": "rat"}, r"Its other columns are pric, rat, kind\."),
         # A column of the fit is never suggested for another one.
-        ({"price": "rate", "rate": "other"}, r"no column 'price' in .*\. It has other, kind\."),
+        (
+            {"price": "rate", "rate": "other"},
+            r"no column 'price' in .*\. Its other columns are other, kind\.",
+        ),
     ],
 )
 def test_missing_columns_are_compared_with_columns_that_are_free(model, tmp_path, renamed, words):
@@ -81,3 +87,27 @@ def test_missing_columns_are_compared_with_columns_that_are_free(model, tmp_path
     path.write_text(",".join(names) + "\n" + rest)
     with pytest.raises(BadTable, match=words):
         predict(model, path, ignore_extra=True)
+
+
+def test_renamed_columns_are_read_by_their_names_in_the_fit(model, tmp_path):
+    new = written(tmp_path / "new.csv", ROWS)
+    expected = predict(model, new).frame["prediction"]
+    new.write_text(new.read_text().replace("price,rate", "Cost,Share", 1))
+    renamed = {"price": "Cost", "rate": "Share"}
+    assert predict(model, new, renamed=renamed).frame["prediction"] == expected
+    new.write_text(new.read_text().replace("kind", "sort", 1))
+    found = evaluate(model, new, renamed=renamed | {"kind": "sort"})
+    assert found.n_rows == len(ROWS)
+
+
+@pytest.mark.parametrize(
+    ("renamed", "words"),
+    [
+        ({"prize": "rate"}, "no column 'prize'. Did you mean 'price'"),
+        ({"price": "rate"}, "stands for two columns"),
+        ({"price": "Preis"}, "no column 'Preis'"),
+    ],
+)
+def test_wrong_names_of_columns_are_an_error(model, tmp_path, renamed, words):
+    with pytest.raises(BadTable, match=words):
+        predict(model, written(tmp_path / "new.csv", ROWS), renamed=renamed)

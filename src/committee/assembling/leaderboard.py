@@ -24,7 +24,7 @@ from committee.combining.rule import Rule
 from committee.combining.rule_registry import as_rule, rule_names, title_of
 from committee.members.seeds import generator_of, seeded
 from committee.metrics.metric_table import Metric, shown
-from committee.metrics.row_losses import NoValueError
+from committee.metrics.row_losses import NoValueError, errors
 from committee.metrics.scoring import metric_of
 from committee.printing import aligned
 from committee.running.resources import one_blas_thread
@@ -39,6 +39,8 @@ CLASS_SHARES, MAJORITY = ("class_shares", "class shares"), ("class_shares", "mos
 TARGET_MEAN = "target_mean", "mean of the target"
 # An interval of 95 % is this many standard errors wide on each side.
 NORMAL_95 = 1.96
+# Votes are rounded to float32, so a smaller relative difference of two scores is none.
+SMALLEST_DIFFERENCE = 1e-6
 # A difference of two scores is significant from this many standard errors on.
 SIGNIFICANT = 2.0
 # The jackknife leaves out groups of rows, this number of them, for a metric that is not a mean over rows.
@@ -259,10 +261,13 @@ class Estimate:
     changes : ndarray of shape (n_units,) or None
         The influence of each row, or of each group of rows, on the score. The squares of the influences sum
         to the squared standard error. None if the metric has no value on some of the rows.
+    is_share : bool, default=False
+        Whether the score is the share of the rows that are right.
     """
 
     score: float
     changes: np.ndarray | None
+    is_share: bool = False
 
     @classmethod
     def of(cls, metric: Metric, honest: HonestVotes, decision: np.ndarray) -> Estimate:
@@ -277,7 +282,7 @@ class Estimate:
         changes = -weights * (losses - weights @ losses)
         if metric.is_root:
             changes /= 2 * abs(score) or 1.0
-        return cls(score, by_unit(changes, honest.groups))
+        return cls(score, by_unit(changes, honest.groups), metric.losses is errors and metric.more_is_better)
 
     @property
     def standard_error(self) -> float | None:
@@ -285,10 +290,12 @@ class Estimate:
         return None if self.changes is None else float(np.sqrt(self.changes @ self.changes))
 
     def bounds(self, best: float) -> tuple[float | None, float | None]:
-        """Return the interval of 95 %, which ends at the best possible score."""
+        """Return the interval of 95 %, which ends at the best possible score. That of a share is Wilson's."""
         error = self.standard_error
-        if error is None or not math.isfinite(error):
+        if error is None or self.changes is None or not math.isfinite(error):
             return None, None
+        if self.is_share:
+            return wilson_interval(self.score, error, len(self.changes))
         return self.score - NORMAL_95 * error, min(self.score + NORMAL_95 * error, max(best, self.score))
 
     def better_by(self, other: Estimate) -> float | None:
@@ -297,9 +304,35 @@ class Estimate:
             return None
         changes = self.changes - other.changes
         error, difference = float(np.sqrt(changes @ changes)), self.score - other.score
+        if abs(difference) <= SMALLEST_DIFFERENCE * abs(self.score):
+            return 0.0
         if error == 0:
-            return 0.0 if difference == 0 else None
+            return None
         return difference / error if math.isfinite(difference / error) else None
+
+
+def wilson_interval(share: float, error: float, n_units: int) -> tuple[float, float]:
+    """Return Wilson's interval of 95 % for a share, which has a width even if all rows are right.
+
+    Parameters
+    ----------
+    share : float
+    error : float
+        The standard error of the share, which determines the effective number of rows.
+    n_units : int
+        The number of rows or groups, which is used if the error is 0.
+
+    Examples
+    --------
+    >>> [round(bound, 3) for bound in wilson_interval(1.0, 0.0, 20)]
+    [0.839, 1.0]
+    """
+    variance = share * (1 - share)
+    n = variance / error**2 if error > 0 and variance > 0 else n_units
+    shrunk = 1 + NORMAL_95**2 / n
+    centre = (share + NORMAL_95**2 / (2 * n)) / shrunk
+    half = NORMAL_95 / shrunk * math.sqrt(variance / n + NORMAL_95**2 / (4 * n * n))
+    return max(0.0, centre - half), min(1.0, centre + half)
 
 
 def by_unit(changes: np.ndarray, groups: np.ndarray | None) -> np.ndarray:

@@ -509,7 +509,12 @@ def with_enough_rows(members: list[Member], of_portfolio: set[str], size: Size) 
     reasons = ", ".join(f"{name!r} needs at least {n_rows} rows" for name, n_rows in short.items())
     if len(short) == len(members):
         raise ValueError(f"No member can learn from {size.n_rows} rows: {reasons}. Pass more rows.")
-    warnings.warn(f"Members that need more rows are left out: {reasons}.", UserWarning, stacklevel=6)
+    titles = "; ".join(f"{every[name].title} needs at least {n_rows}" for name, n_rows in short.items())
+    warnings.warn(
+        f"{size.n_rows} rows are too few for some members, which are left out: {titles}.",
+        UserWarning,
+        stacklevel=6,
+    )
     return [each for each in members if each.name not in short]
 
 

@@ -67,6 +67,13 @@ Scoring = Annotated[
 Trust = Annotated[
     list[str] | None, typer.Option(help="A library or a type that the model may contain. Can be repeated.")
 ]
+Rename = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Columns with another name than in the training table. Comma-separated FITTED=NAME, such as "
+        "income=Income."
+    ),
+]
 IgnoreExtra = Annotated[bool, typer.Option(help="Ignore columns that were not in the training table.")]
 Encoding = Annotated[str | None, typer.Option(help="Encoding of CSV, such as latin-1 (default: detected).")]
 Delimiter = Annotated[str | None, typer.Option(help="Delimiter of CSV (default: detected).")]
@@ -181,8 +188,10 @@ def csv_form(
     return CSVForm(encoding, delimiter, header, sign, missing=tuple(words(missing)))
 
 
-def pairs(given: Iterable[str] | None) -> dict[str, str]:
-    """Parse types of columns: `--types age=number,zip=category`.
+def pairs(
+    given: Iterable[str] | None, form: str = "A type must have the form COLUMN=TYPE, such as zip=category."
+) -> dict[str, str]:
+    """Parse types of columns, as in `--types age=number,zip=category`, or other pairs.
 
     Names may contain commas. A format with commas is put in double quotes, with its column.
 
@@ -205,10 +214,13 @@ def pairs(given: Iterable[str] | None) -> dict[str, str]:
                 found[name] = kind
                 begun = []
         if begun:
-            raise typer.BadParameter(
-                f"A type must have the form COLUMN=TYPE, such as zip=category. Got {text!r}."
-            )
+            raise typer.BadParameter(f"{form} Got {text!r}.")
     return found
+
+
+def renamed_by(given: Iterable[str] | None) -> dict[str, str]:
+    """Parse other names of columns: `--rename income=Income,plan=Plan`."""
+    return pairs(given, "A column must have the form FITTED=NAME, such as income=Income.")
 
 
 def words(given: Iterable[str] | None) -> list[str]:

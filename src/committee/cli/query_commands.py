@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 RATIOS = ("recall", "precision", "f1")
 # The largest number of classes of a printed confusion matrix.
 MOST_CLASSES = 12
+# The most important columns that are listed, and the least importance.
+MOST_IMPORTANT, LEAST_IMPORTANCE = 10, 0.005
 # A smaller share of training rows in a table is not reported, since rows may be equal by chance.
 SHARE_TO_REPORT = 0.05
 
@@ -60,6 +62,7 @@ def predict(
         ),
     ] = None,
     force: console.Force = False,
+    rename: console.Rename = None,
     ignore_extra: console.IgnoreExtra = False,
     trust: console.Trust = None,
     encoding: console.Encoding = None,
@@ -83,11 +86,18 @@ def predict(
     format_of_output(out)
     check_output(out, table, model, holds="predictions", is_replaceable=contains_predictions, force=force)
     form = console.csv_form(encoding, delimiter, header, decimal, missing)
-    kept = console.words(keep)
+    kept, renamed = console.words(keep), console.renamed_by(rename)
     with opened(model) as path:
         file = ModelFile(path, lambda: load_fitted(path, trust))
         found = predict(
-            file, table, proba=proba, votes=votes, keep=kept, ignore_extra=ignore_extra, form=form
+            file,
+            table,
+            proba=proba,
+            votes=votes,
+            keep=kept,
+            renamed=renamed,
+            ignore_extra=ignore_extra,
+            form=form,
         )
     answers = found.frame
     show_unseen(found.unseen)
@@ -115,6 +125,7 @@ def evaluate(
     intervals: Annotated[
         bool, typer.Option("--intervals", help="Add the interval of 95 % of each score, by the bootstrap.")
     ] = False,
+    rename: console.Rename = None,
     ignore_extra: console.IgnoreExtra = False,
     trust: console.Trust = None,
     encoding: console.Encoding = None,
@@ -138,6 +149,7 @@ def evaluate(
         scoring=scoring,
         intervals=intervals,
         confusion=confusion,
+        renamed=console.renamed_by(rename),
         ignore_extra=ignore_extra,
         form=form,
     )
@@ -168,6 +180,13 @@ def score_rows(found: Evaluation) -> Iterator[list[str]]:
             bounds = sorted(shown(name, each)[1] for each in found.intervals[name])
             row.append(" to ".join(f"{each:.4g}" for each in bounds))
         yield row
+    if found.mean_cost is not None:
+        row = ["mean cost", f"{found.mean_cost:.6g}"]
+        yield row + (
+            []
+            if found.cost_interval is None
+            else [" to ".join(f"{each:.4g}" for each in found.cost_interval)]
+        )
 
 
 def show_confusion(confusion: Confusion) -> None:
@@ -316,6 +335,9 @@ def show_model(found: dict[str, Any], record: FitRecord | None) -> None:
         say(f"{name}: {score:.6g}")
     if found.get("rule"):
         say(f"rule: {found['rule']}")
+    for name in ("threshold", "costs"):
+        if found["parameters"].get(name) is not None:
+            say(f"{name}: {found['parameters'][name]}")
     if "members" in found:
         rows = [
             [
@@ -331,6 +353,10 @@ def show_model(found: dict[str, Any], record: FitRecord | None) -> None:
         if not any(member["title"] for member in found["members"]):
             header, rows = [header[0], *header[2:]], [[row[0], *row[2:]] for row in rows]
         show_table(header, rows, right=[len(header) - 2, len(header) - 1])
+    if "importances" in found:
+        shares = found["importances"].items()
+        used = [f"{name} {share:.2f}" for name, share in shares if share >= LEAST_IMPORTANCE]
+        say(f"importances of columns: {some(used, MOST_IMPORTANT)}")
     if record is not None:
         say(f"fitted on {record.date}, in {duration(record.seconds)}, in {record.n_folds} folds")
         if record.leaderboard is not None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from committee.charts.style import ACCENT, SECOND, Chart, altair, styled
 from committee.combining.fixed_rules import majority, mean, one_hot
 from committee.combining.rule_registry import as_rule
 from committee.documentation import with_parameters
@@ -43,6 +44,24 @@ class KappaError:
     second: np.ndarray
     kappa: np.ndarray
     error: np.ndarray
+
+    def plot(self) -> Chart:
+        """Draw a dot for each pair of members.
+
+        Returns
+        -------
+        altair.Chart
+        """
+        alt = altair()
+        pairs = zip(self.first, self.second, self.kappa, self.error, strict=True)
+        rows = [
+            {"pair": f"{first}, {second}", "kappa": float(kappa), "error": float(error)}
+            for first, second, kappa, error in pairs
+        ]
+        chart = alt.Chart(alt.Data(values=rows)).mark_point(filled=True, size=40, color=SECOND)
+        across = alt.X("kappa:Q", title="kappa of the pair", scale=alt.Scale(zero=False))
+        up = alt.Y("error:Q", title="mean error of the pair", scale=alt.Scale(zero=False))
+        return styled(chart.encode(x=across, y=up, tooltip=["pair:N", "kappa:Q", "error:Q"]))
 
 
 @with_parameters(CLASS_VOTES)
@@ -162,6 +181,38 @@ class ErrorCurve:
     in_order: np.ndarray
     mean: np.ndarray
     deviation: np.ndarray
+
+    def plot(self) -> Chart:
+        """Draw the scores by the number of members, with a band of a standard deviation over random orders.
+
+        Returns
+        -------
+        altair.LayerChart
+        """
+        alt = altair()
+        rows = [
+            {
+                "members": place + 1,
+                "order": order,
+                "score": score,
+                "low": score - width,
+                "high": score + width,
+            }
+            for order, scores, widths in (
+                ("given", self.in_order, np.zeros(len(self.mean))),
+                ("random", self.mean, self.deviation),
+            )
+            for place, (score, width) in enumerate(zip(scores.tolist(), widths.tolist(), strict=True))
+        ]
+        across = alt.X("members:Q", title="number of members", axis=alt.Axis(tickMinStep=1))
+        up, scale = "score:Q", alt.Scale(zero=False)
+        colour = alt.Color("order:N", title="order of the members", scale=alt.Scale(range=[ACCENT, SECOND]))
+        chart = alt.Chart(alt.Data(values=rows)).encode(x=across, color=colour)
+        band = chart.mark_area(opacity=0.2).encode(
+            y=alt.Y("low:Q", title=self.scoring, scale=scale), y2=alt.Y2("high:Q")
+        )
+        line = chart.mark_line(point=True).encode(y=alt.Y(up, title=self.scoring, scale=scale))
+        return styled(band + line)
 
 
 @refusing_unknown_names

@@ -24,6 +24,7 @@ from committee.evaluating.significance_tests import (
     cliques_of,
     rank_tables,
 )
+from committee.extensions import comparison_plot, extension
 from committee.printing import aligned, brief, counted, some
 
 # The most learners and tables that the representation of a comparison lists.
@@ -57,27 +58,27 @@ class PairTests:
     cliques: list[Clique]
     critical_difference: float | None
 
-    def contradictions(self) -> list[str]:
-        """Return a line for each clique that contradicts the ranks.
+    def contradictions(self) -> list[tuple[list[str], list[str]]]:
+        """Return the cliques that contradict the ranks.
+
+        Returns
+        -------
+        list of (list of str, list of str)
+            The learners of a clique, and the learners with a rank between theirs that differ from some of
+            them.
 
         Examples
         --------
         >>> cliques = [Clique((0, 2), (1,))]
         >>> tests = PairTests("wilcoxon_holm", ("a", "b", "c"), np.ones((3, 3)), 0.05, cliques, None)
-        >>> tests.contradictions()[0]
-        'a and c do not differ significantly, but b, whose rank is between theirs, differs from one of them.'
+        >>> tests.contradictions()
+        [(['a', 'c'], ['b'])]
         """
-        return [self._line(each) for each in self.cliques if each.contradicts_ranks]
-
-    def _line(self, clique: Clique) -> str:
-        members = [self.names[place] for place in clique.members]
-        skipped = [self.names[place] for place in clique.skipped]
-        some = "one" if len(members) == 2 else "some"
-        whose, verb = ("whose rank is", "differs") if len(skipped) == 1 else ("whose ranks are", "differ")
-        return (
-            f"{listed(members)} do not differ significantly, but {listed(skipped)}, {whose} between theirs, "
-            f"{verb} from {some} of them."
-        )
+        return [
+            ([self.names[place] for place in each.members], [self.names[place] for place in each.skipped])
+            for each in self.cliques
+            if each.contradicts_ranks
+        ]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -188,6 +189,8 @@ class Comparison:
         more = len(order) - MOST_RANKED
         table = aligned(["learner", "average rank", f"mean {self.metric}"], rows, [1, 2])
         return f"Comparison: {head}{left}\n{table}" + (f"\nand {more} more" if more > 0 else "")
+
+    plot = extension(comparison_plot, extra="plot")
 
     def with_short_names(self) -> Comparison:
         """Return the comparison with shorter names of added rules, such as "greedy of 6", for charts.

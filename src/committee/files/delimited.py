@@ -391,6 +391,8 @@ class Gathered:
             return BadTable(f"{about}. Correct it, or pass --decimal {possible}.")
         if self.strays.n > 1:
             about += f". {self.strays.n} of {self.strays.n_values} values are wrong"
+        if self.kind is ColumnKind.DATE and not form:
+            return BadTable(f"{about}. If dates have another format, pass it: {self.name}=date:%m/%d/%Y.")
         return BadTable(f"{about}. Correct it, or leave the cell empty.")
 
     def _converters_of(self, sign: str) -> list[Convert]:

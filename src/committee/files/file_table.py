@@ -29,8 +29,9 @@ from committee.files.opened_file import (
     format_of,
     open_file,
 )
-from committee.files.table_error import BadTable, some, suggestion
+from committee.files.table_error import BadTable, MissingColumns, some
 from committee.files.value_formats import check_format
+from committee.parameters import nearest_name
 
 Place: TypeAlias = str | os.PathLike[str]
 ANY_KIND: Kinds = (ColumnKind.NUMBER, ColumnKind.BOOLEAN, ColumnKind.DATE, ColumnKind.CATEGORY)
@@ -394,17 +395,22 @@ def require_columns(
     if not missing:
         return
     known = {*required, *taken}
-    others = [name for name in names if name not in required] or list(names)
+    others = [name for name in names if name not in required]
     free = [name for name in names if name not in known]
     by_case = {name.strip().casefold(): name for name in free}
-    renamed = [by_case.get(name.strip().casefold()) for name in missing]
+    similar = {name: by_case.get(name.strip().casefold()) for name in missing}
+    if len(missing) == 1 and not any(similar.values()):
+        similar = {missing[0]: nearest_name(missing[0], free)}
+    found = {name: near for name, near in similar.items() if near is not None}
     what = f"There is no column {missing[0]!r}" if len(missing) == 1 else "There are no columns "
     listed = "" if len(missing) == 1 else some(map(repr, missing))
-    if any(renamed):
-        way_out = f"Did you mean {some(repr(name) for name in renamed if name)}?"
+    if found:
+        way_out = f"Did you mean {some(map(repr, found.values()))}?"
+    elif len(others) < len(names):
+        way_out = f"Its other columns are {some(others)}." if others else "It has no other columns."
     else:
-        way_out = suggestion(missing[0], free, others) if len(missing) == 1 else f"It has {some(others)}."
-    raise BadTable(f"{what}{listed} in {where}. {way_out}")
+        way_out = f"It has {some(names)}."
+    raise MissingColumns(f"{what}{listed} in {where}. {way_out}", found)
 
 
 def in_one_piece(column: Column) -> pa.Array:

@@ -20,10 +20,25 @@ class BadTable(ValueError):  # noqa: N818 - the name describes the file
     """
 
 
-def suggestion(name: str, free: Sequence[str], names: Sequence[str] = ()) -> str:
-    """Suggest the most similar of the free names, or list all names, by default the free ones."""
-    nearest = nearest_name(name, free)
-    return f"It has {some(names or free)}." if nearest is None else f"Did you mean {nearest!r}?"
+class MissingColumns(BadTable):
+    """An error for a table without some columns.
+
+    Parameters
+    ----------
+    message : str
+    similar : dict of str to str, default=None
+        A column that may be meant, for missing columns with a similar name.
+    """
+
+    def __init__(self, message: str, similar: dict[str, str] | None = None) -> None:
+        super().__init__(message)
+        self.similar = similar or {}
+
+
+def suggestion(name: str, names: Sequence[str]) -> str:
+    """Suggest the most similar name, or list the names."""
+    nearest = nearest_name(name, names)
+    return f"It has {some(names)}." if nearest is None else f"Did you mean {nearest!r}?"
 
 
 def some(names: Iterable[str]) -> str:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from committee.combining.cost_rule import costs_by_label
+from committee.evaluating.resampling.confidence_intervals import Draws, interval_of
 from committee.evaluating.vote_scores import score, score_interval
 from committee.files import AS_FOUND, BadTable, CSVForm
 from committee.jobs.model_table import ExpectedTable, table_for
@@ -49,6 +52,10 @@ class Evaluation:
         The predicted and the true classes, if requested.
     unseen : tuple of UnseenValues
         The columns with values that the fit has not seen.
+    mean_cost : float or None, default=None
+        The mean cost of a prediction, if the model has costs of errors.
+    cost_interval : (float, float), default=None
+        The interval of 95 % of the mean cost, if requested.
     """
 
     target: str
@@ -59,6 +66,8 @@ class Evaluation:
     intervals: dict[str, tuple[float, float]] | None = None
     confusion: Confusion | None = None
     unseen: tuple[UnseenValues, ...] = ()
+    mean_cost: float | None = None
+    cost_interval: tuple[float, float] | None = None
 
 
 def evaluate(
@@ -69,6 +78,7 @@ def evaluate(
     scoring: str | None = None,
     intervals: bool = False,
     confusion: bool = False,
+    renamed: Mapping[str, str] | None = None,
     ignore_extra: bool = False,
     form: CSVForm = AS_FOUND,
 ) -> Evaluation:
@@ -86,6 +96,8 @@ def evaluate(
         Whether to estimate the intervals of the scores.
     confusion : bool, default=False
         Whether to count the true and the predicted classes.
+    renamed : mapping of str to str, default=None
+        The names in this table of columns that have another name than in the training table.
     ignore_extra : bool, default=False
     form : CSVForm
 
@@ -99,13 +111,15 @@ def evaluate(
                 "The model does not contain the name of its target. Specify the column with --target."
             )
         target = model._origin.target
-    read = table_for(ExpectedTable.of(model), place, target=target, ignore_extra=ignore_extra, form=form)
+    expected = ExpectedTable.of(model)
+    read = table_for(expected, place, target=target, renamed=renamed, ignore_extra=ignore_extra, form=form)
     X, y, n_dropped = with_answers(read.X, read.answers, target, read.name)
     if isinstance(model._task, Classification):
         unseen = sorted({str(label) for label in set(y.tolist()) - set(model.classes_.tolist())})
         if unseen:
             raise BadTable(f"The target {target!r} has {unseen[0]!r}, which is not a class of the model.")
     decision = decision_of(model, X)
+    costs = costs_of_rows(model, decision, y)
     scores = scores_of(model, decision, y, scoring)
     return Evaluation(
         target,
@@ -116,6 +130,8 @@ def evaluate(
         intervals_of(model, decision, y, list(scores)) if intervals else None,
         Confusion.of(model, decision, y) if confusion else None,
         read.unseen,
+        None if costs is None else float(costs.mean()),
+        None if costs is None or not intervals else interval_of_mean(costs),
     )
 
 
@@ -146,6 +162,29 @@ def intervals_of(
         name: score_interval(y, decision, scoring=name, classes=classes, random_state=0) for name in names
     }
     return {name: (float(each.low), float(each.high)) for name, each in found.items()}
+
+
+def costs_of_rows(model: Any, decision: np.ndarray, y: np.ndarray) -> np.ndarray | None:
+    """Return the cost of the prediction of each row; None if the model has no costs of errors."""
+    if getattr(model, "costs", None) is None:
+        return None
+    costs = costs_by_label(model.costs, None, model.classes_)
+    assert costs is not None
+    found: np.ndarray = costs[np.searchsorted(model.classes_, y), decision.argmax(axis=1)]
+    return found
+
+
+def interval_of_mean(values: np.ndarray) -> tuple[float, float]:
+    """Return the interval of 95 % of a mean, by the bootstrap over rows."""
+    draws = Draws.of(np.ones(len(values)), 0)
+    found = interval_of(
+        lambda weights: float(values @ weights / weights.sum()),
+        draws,
+        kind="percentile",
+        level=0.95,
+        n_draws=1000,
+    )
+    return float(found.low), float(found.high)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+
 from committee.assembling.leaderboard import Leaderboard, name_of
 from committee.automatic.portfolio import CANDIDATES, NAMED_ONLY, Size, library_of
 from committee.combining.rule_registry import as_rule, title_of
@@ -46,6 +48,10 @@ def describe(model: Any, path: str | os.PathLike[str]) -> dict[str, object]:
             {"name": name, **describe_member(member), **known[name]}
             for name, member in model.named_estimators_.items()
         ]
+    importances = getattr(model, "feature_importances_", None)
+    if importances is not None:
+        shares = dict(zip(model.schema_.names, np.asarray(importances).tolist(), strict=True))
+        found["importances"] = dict(sorted(shares.items(), key=lambda each: -each[1]))
     record = getattr(model, "_record", None)
     if record is not None:
         board = record.leaderboard

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from committee.files import AS_FOUND, BadTable, CSVForm, read_table
 from committee.files.column_inference import flat
-from committee.files.table_error import some
+from committee.files.table_error import MissingColumns, some, suggestion
 from committee.jobs.training_table import values_of
 from committee.jobs.unseen_values import UnseenValues, unseen_values
 from committee.saving import Origin
@@ -70,6 +70,7 @@ def table_for(
     target: str | None = None,
     ignore_extra: bool = False,
     kept: Collection[str] = (),
+    renamed: Mapping[str, str] | None = None,
     form: CSVForm = AS_FOUND,
 ) -> ModelTable:
     """Read a table for a fitted model, with the types of columns as in the fit.
@@ -84,6 +85,8 @@ def table_for(
         Whether to ignore columns that were not in the training table. Otherwise they are an error.
     kept : collection of str, default=()
         More columns that the user knows about.
+    renamed : mapping of str to str, default=None
+        The names in this table of columns that have another name than in the training table.
     form : CSVForm
 
     Returns
@@ -92,23 +95,42 @@ def table_for(
     """
     schema, origin = expected.schema, expected.origin
     labels = () if target is None else (target,)
+    in_file = dict(renamed or {})
     if not schema.named:
+        if in_file:
+            raise BadTable("The model was fitted on columns without names. Omit --rename.")
         return for_matrix(expected, place, labels, form)
     types = {column.name: kind_in_file(column) for column in schema.columns}
     if target is not None:
         types[target] = label_kind(expected.task)
+    for name in in_file:
+        if name not in types:
+            raise BadTable(f"The model has no column {name!r}. {suggestion(name, list(types))}")
     most_strays = {}
     if origin is not None:
         missing = tuple(dict.fromkeys((*origin.missing, *form.missing)))
         form = replace(form, known_decimal=origin.decimal, missing=missing)
         types |= {name: f"{types[name]}:{each}" for name, each in origin.formats.items() if name in types}
         most_strays = dict.fromkeys(origin.coerced, 1.0)
-    known = {*schema.names, *(() if origin is None else origin.left_out)}
-    only = [*schema.names, *labels]
-    table = read_table(
-        place, types=types, labels=labels, only=only, taken=known, most_strays=most_strays, form=form
-    )
-    known |= {*labels, *kept, *(() if origin is None else (origin.target,))}
+    known = {*(in_file.get(name, name) for name in types), *(() if origin is None else origin.left_out)}
+    only = [in_file.get(name, name) for name in types]
+    if len(set(only)) < len(only):
+        raise BadTable("A column of the table stands for two columns of the model. Correct --rename.")
+    try:
+        table = read_table(
+            place,
+            types={in_file.get(name, name): kind for name, kind in types.items()},
+            labels=[in_file.get(name, name) for name in labels],
+            only=only,
+            taken=known,
+            most_strays={in_file.get(name, name): share for name, share in most_strays.items()},
+            form=form,
+        )
+    except MissingColumns as error:
+        pairs = ",".join(f"{name}={near}" for name, near in error.similar.items())
+        raise (BadTable(f"{error} If so, pass --rename {pairs}.") if pairs else error) from None
+    frame = table.frame.select(only).rename_columns(list(types))
+    known |= {*kept, *(() if origin is None else (origin.target,))}
     for note in table.notes:
         warnings.warn(note, UserWarning, stacklevel=3)
     extra = [name for name in table.names if name not in known]
@@ -117,8 +139,8 @@ def table_for(
             f"{table.name} has columns that were not in the training table: {some(extra)}. Remove them, or "
             "pass --ignore-extra."
         )
-    X = pa.table({each.name: spelled_as(table.frame[each.name], each.categories) for each in schema.columns})
-    answers = None if target is None else as_answers(table.frame[target], expected.task)
+    X = pa.table({each.name: spelled_as(frame[each.name], each.categories) for each in schema.columns})
+    answers = None if target is None else as_answers(frame[target], expected.task)
     unseen = () if origin is None else unseen_values(X, schema, origin.ranges)
     return ModelTable(X, answers, table.name, unseen)
 

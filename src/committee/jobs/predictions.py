@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -154,6 +154,7 @@ def predict(
     proba: bool = False,
     votes: bool = False,
     keep: Sequence[str] = (),
+    renamed: Mapping[str, str] | None = None,
     ignore_extra: bool = False,
     form: CSVForm = AS_FOUND,
 ) -> Predictions:
@@ -169,6 +170,8 @@ def predict(
         Whether to add the votes of the members.
     keep : sequence of str, default=()
         Columns of the table to put before the predictions, as they are written; "all" for all columns.
+    renamed : mapping of str to str, default=None
+        The names in this table of columns that have another name than in the training table.
     ignore_extra : bool, default=False
         Whether to ignore columns that were not in the training table.
     form : CSVForm
@@ -186,7 +189,8 @@ def predict(
     # A pipe can be read only once, so it is opened once for both readings.
     with open_file(place) if is_path else contextlib.nullcontext(place) as source:
         kept = read_unchanged(source, None if ALL in keep else keep, form=form) if keep else pa.table({})
-        read = table_for(expected, source, ignore_extra=ignore_extra, kept=kept.column_names, form=form)
+        names = kept.column_names
+        read = table_for(expected, source, ignore_extra=ignore_extra, kept=names, renamed=renamed, form=form)
     decision = opened.decide(read.X)
     columns: dict[str, Any] = {PREDICTION: pa.array(expected.task.decode(decision).tolist())}
     if proba and labels is not None:

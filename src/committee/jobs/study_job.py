@@ -227,7 +227,8 @@ def report_study(
             raise ValueError(
                 f"No cell of the study in {folder} has finished{named}. Resume it with --resume {folder}."
             )
-        title = f"Study {folder.resolve().name}"
+        name = folder.resolve().name
+        title = "Study" if name.casefold() == "study" else f"Study {name}"
         given: dict[str, Any] = {"scoring": metrics, "learners": learners, "formats": formats or FORMATS}
         return found, study.report(folder / REPORT, title=title, **given)
 

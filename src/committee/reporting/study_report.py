@@ -180,9 +180,11 @@ def lines_of(
     lines += [rank_table(comparison), "", *tests_of(comparison, alpha, rope), ""]
     shown = next((form for form in ("svg", "png") if form in formats), None)
     for name in charts:
-        links = ", ".join(f"[{form}]({stem_of(comparison)}_{name}.{form})" for form in formats)
+        others = [form for form in formats if form != shown]
+        links = ", ".join(f"[{form}]({stem_of(comparison)}_{name}.{form})" for form in others)
         image = [] if shown is None else [f"![{name}]({stem_of(comparison)}_{name}.{shown})", ""]
-        lines += [*image, links, ""]
+        lines += [*image, *([f"Also as {links}.", ""] if others else [])]
+    lines += cliques_of(comparison, alpha)
     lines += ["### Wins / ties / losses", "", wins_table(comparison), ""]
     lines += ["### p-values, Wilcoxon with Holm", "", p_value_table(comparison.wilcoxon_holm(alpha)), ""]
     return [*lines, "### Scores", "", score_table(comparison), ""]
@@ -204,7 +206,18 @@ def tests_of(comparison: Comparison, alpha: float, rope: float) -> list[str]:
             f"- Bayesian signed rank, region of practical equivalence {within}: {first} is better than "
             f"{other} with probability {odds.first:.3f}, equal {odds.equal:.3f}, worse {odds.second:.3f}."
         )
-    return lines + [f"- {line}" for line in comparison.wilcoxon_holm(alpha).contradictions()]
+    return lines
+
+
+def cliques_of(comparison: Comparison, alpha: float) -> list[str]:
+    """Return a table of the cliques that contradict the ranks, if there are any."""
+    found = comparison.with_short_names().wilcoxon_holm(alpha).contradictions()
+    if not found:
+        return []
+    rows = [f"| {', '.join(members)} | {', '.join(skipped)} |" for members, skipped in found]
+    title = "### Equal learners with another one between them, Wilcoxon with Holm"
+    header = ["| do not differ significantly | ranked between them, but differs from some |", "|---|---|"]
+    return [title, "", *header, *rows, ""]
 
 
 def latex_of(comparison: Comparison, alpha: float) -> str:

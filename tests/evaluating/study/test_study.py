@@ -327,6 +327,25 @@ def test_tables_that_a_learner_has_not_finished_are_left_out_with_a_reason():
     assert compared.tables == ("three",) and compared.left_out == {"two": "not finished by tree"}
 
 
+def test_tables_of_too_many_classes_for_a_metric_are_left_out_with_a_reason():
+    study = small_study().run()
+    compared = study.compare("f1")
+    assert compared.tables == ("two",)
+    assert compared.left_out == {"three": "it has 3 classes, for which there is 'f1_macro'"}
+    assert "left out: three" in repr(compared)
+    assert [each.tables for each in study.comparisons(["f1"])] == [("two",)]
+    alone = small_study(tables={"three": small_tables()["three"]}).run()
+    with pytest.raises(ValueError, match=r"No table is left to compare by 'f1'\. three: it has 3 classes"):
+        alone.compare("f1")
+
+
+def test_an_unknown_metric_of_a_study_of_both_tasks_is_named():
+    tables = {"two": small_tables()["two"], "diabetes": (*load_diabetes(return_X_y=True), "regression")}
+    study = Study(["tree"], tables, resamples=1, cv=None).run()
+    with pytest.raises(ValueError, match="'rmse' is now 'neg_root_mean_squared_error'"):
+        study.compare("rmse")
+
+
 def test_resampled_t_tests_the_resamples_of_each_table():
     compared = small_study(resamples=3).run().compare("neg_log_loss")
     found = compared.resampled_t("stump", "tree")

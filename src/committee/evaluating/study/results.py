@@ -13,16 +13,16 @@ import numpy as np
 from committee.evaluating.comparison import Comparison, listed
 from committee.evaluating.study.cell import StudyCell, one_line
 from committee.evaluating.study.store import Store, TableRecord
+from committee.metrics.metric_table import METRICS, Metric, metric_named
 from committee.metrics.metric_table import USUAL as USUAL_METRICS
-from committee.metrics.metric_table import Metric
 from committee.metrics.row_losses import NoValueError
 from committee.metrics.scoring import check_scoring, metric_of, name_of, task_of
 from committee.votes.vote_arrays import as_shares
 
 BACKENDS = ("pandas", "polars", "pyarrow")
-# The unit of scaled scores, by the power of the unit of y in which scores are measured.
 # The most tables that an error lists.
 MOST_REASONS = 5
+# The unit of scaled scores, by the power of the unit of y in which scores are measured.
 UNITS = {0: "", 1: "deviations of y", 2: "variances of y"}
 # The metrics of a study with `scoring=None`.
 USUAL = {
@@ -38,10 +38,12 @@ USUAL = {
 
 
 def metrics_for(scoring: Iterable[object] | None, table: TableRecord) -> list[Metric]:
-    """Return the metrics for the task of a table. Raise if two have the same name."""
+    """Return the metrics that suit a table. Raise if two have the same name."""
     wanted = USUAL[table.task] if scoring is None else scoring
     found = [
-        metric_of(each, table.n_outputs, classes_of(table)) for each in wanted if is_for(each, table.task)
+        metric_of(each, table.n_outputs, classes_of(table))
+        for each in wanted
+        if why_unsuited(each, table) is None
     ]
     for name, number in Counter(each.name for each in found).items():
         if number > 1:
@@ -51,16 +53,17 @@ def metrics_for(scoring: Iterable[object] | None, table: TableRecord) -> list[Me
 
 def check_metrics(scoring: Iterable[object] | None, tables: Iterable[TableRecord]) -> None:
     """Raise if a metric is unknown, cannot score decisions, or suits none of the tables."""
-    tasks = set()
-    for table in tables:
-        tasks.add(table.task)
+    every = list(tables)
+    for table in every:
         metrics_for(scoring, table)
         for each in scoring or ():
-            if is_for(each, table.task):
+            if why_unsuited(each, table) is None:
                 check_scoring(each, table.n_outputs, classes_of(table))
     for each in scoring or ():
-        if tasks and not any(is_for(each, task) for task in tasks):
-            usual = ", ".join(name for task in sorted(tasks) for name in USUAL[task])
+        if every and all(why_unsuited(each, table) is not None for table in every):
+            usual = ", ".join(
+                name for task in sorted({table.task for table in every}) for name in USUAL[task]
+            )
             raise ValueError(f"No table suits the metric {each!r}. Remove it, or use one of {usual}.")
 
 
@@ -77,6 +80,16 @@ def names_of(scoring: Iterable[object] | None) -> list[str] | None:
 def is_for(scoring: object, task: str) -> bool:
     """Return whether a metric suits a task. Scorers and functions may suit any task."""
     return task_of(scoring) in (None, task)
+
+
+def why_unsuited(scoring: object, table: TableRecord) -> str | None:
+    """Return the reason for which a metric cannot score a table, or None if it can."""
+    if not is_for(scoring, table.task):
+        return f"its task is {table.task}"
+    many = METRICS[scoring].of_many if isinstance(scoring, str) and scoring in METRICS else None
+    if many is None or table.n_outputs <= 2:
+        return None
+    return f"it has {table.n_outputs} classes, for which there is {many!r}"
 
 
 def scores_of(votes: np.ndarray, y: np.ndarray, metrics: Iterable[Metric]) -> list[tuple[str, float]]:
@@ -162,6 +175,8 @@ class Results:
         """Compare learners by one metric on the tables that all of them have finished."""
         if scoring is None:
             scoring = self._default_metric()
+        if isinstance(scoring, str):
+            metric_named(scoring)  # raises for an unknown name
         tables = {name: table for name, table in self.tables.items() if is_for(scoring, table.task)}
         tasks = {table.task for table in tables.values()}
         if len(tasks) != 1:
@@ -180,14 +195,15 @@ class Results:
                 "finished. Run the study."
             )
         found = self.scores([scoring])
-        cells = {name: self._shared_cells(name, names) for name in tables}
+        unsuited = {name: why_unsuited(scoring, table) for name, table in tables.items()}
+        cells = {name: [] if unsuited[name] else self._shared_cells(name, names) for name in tables}
         runs = {
             name: np.array([[found[cell, known.name] for cell in row] for row in rows]).reshape(
                 -1, len(names)
             )
             for name, rows in cells.items()
         }
-        reasons = {name: self._why_not(name, names, scores) for name, scores in runs.items()}
+        reasons = {name: unsuited[name] or self._why_not(name, names, each) for name, each in runs.items()}
         used = [name for name, why in reasons.items() if why is None]
         if not used:
             why = "; ".join(f"{name}: {reason}" for name, reason in list(reasons.items())[:MOST_REASONS])

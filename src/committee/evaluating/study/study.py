@@ -12,19 +12,21 @@ from typing import Any, Self
 import numpy as np
 
 from committee import running
+from committee.assembling.committee import Committee
+from committee.assembling.named_members import default_members
 from committee.automatic.portfolio import without_convergence_warnings
 from committee.evaluating.comparison import Comparison
 from committee.evaluating.study.cell import Outcome, StudyCell, end_process
-from committee.evaluating.study.named_learners import learners_of
+from committee.evaluating.study.named_learners import Learner, learners_of
 from committee.evaluating.study.results import (
     USUAL,
     Results,
     check_metrics,
     frame_of,
-    is_for,
     metrics_for,
     names_of,
     scores_of,
+    why_unsuited,
 )
 from committee.evaluating.study.store import FILE, Store, TableRecord
 from committee.evaluating.study.sweep import AddedRule, Pace, StudyTable, Sweep, tables_of
@@ -32,7 +34,7 @@ from committee.extensions import extension, study_report
 from committee.parameters import is_float, is_integer, is_number, refusing_unknown_names
 from committee.printing import counted
 from committee.running import Runner
-from committee.votes.folds import drawn_share
+from committee.votes.folds import N_FOLDS, drawn_share
 
 
 class Study:
@@ -193,7 +195,8 @@ class Study:
         self
         """
         if verbose:
-            print(f"committee: {listed_tasks(self.tasks)}", file=sys.stderr)
+            for line in (listed_tasks(self.tasks), *lines_of_fits(self.learners, self.cv)):
+                print(f"committee: {line}", file=sys.stderr)
         finished = self.store.finished()
         failed = {} if retry_failed else self.store.failures()
         everything = self._cells()
@@ -296,8 +299,10 @@ class Study:
         results = Results(self.store, self.scoring)
         tasks = results.tasks(learners)
         metrics = scoring or self.scoring or [metric for task in sorted(tasks) for metric in USUAL[task]]
-        check_metrics(metrics, self.store.tables().values())
-        wanted = [each for each in metrics if any(is_for(each, task) for task in tasks)]
+        tables = self.store.tables().values()
+        check_metrics(metrics, tables)
+        shared = [table for table in tables if table.task in tasks]
+        wanted = [each for each in metrics if any(why_unsuited(each, table) is None for table in shared)]
         return [results.compare(each, learners) for each in wanted] if results.finished else []
 
     report = extension(study_report, extra="report")
@@ -430,6 +435,29 @@ def listed_tasks(tasks: Mapping[str, str]) -> str:
         f"for {task}: {', '.join(name for name, each in tasks.items() if each == task)}"
         for task in sorted(set(tasks.values()))
     )
+
+
+def lines_of_fits(learners: Iterable[Learner], cv: int | None) -> list[str]:
+    """Return a line for each committee that fits its members very often in a cell.
+
+    Examples
+    --------
+    >>> lines_of_fits(learners_of(["tree", "cawpe"]), 5)
+    ['cawpe fits its 5 members 180 times in a cell, and 30 times if cv is None (--folds 0)']
+    """
+    found = []
+    for learner in learners:
+        committee = next(iter(learner.estimators.values()))
+        if cv is None or not isinstance(committee, Committee):
+            continue
+        n_folds = int(str(committee.cv)) if is_integer(committee.cv) else N_FOLDS
+        n_members = len(committee.estimators or default_members(is_class_task=True))
+        n_fits = n_members * (n_folds + 1)
+        found.append(
+            f"{learner.name} fits its {n_members} members {n_fits * (cv + 1)} times in a cell, and {n_fits} "
+            "times if cv is None (--folds 0)"
+        )
+    return found
 
 
 def numbers_of(resamples: Any) -> list[int]:
