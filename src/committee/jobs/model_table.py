@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -55,12 +55,15 @@ class ModelTable:
         The name of the table.
     unseen : tuple of UnseenValues
         The columns with values that the fit has not seen.
+    special : dict of str to pyarrow column
+        The columns of groups and weights, if they are needed.
     """
 
     X: Any
     answers: pa.Array | None
     name: str
     unseen: tuple[UnseenValues, ...] = ()
+    special: Mapping[str, pa.Array] = field(default_factory=dict)
 
 
 def table_for(
@@ -70,6 +73,7 @@ def table_for(
     target: str | None = None,
     ignore_extra: bool = False,
     kept: Collection[str] = (),
+    special: Sequence[str] = (),
     form: CSVForm = AS_FOUND,
 ) -> ModelTable:
     """Read a table for a fitted model, with the types of columns as in the fit.
@@ -84,6 +88,8 @@ def table_for(
         Whether to ignore columns that were not in the training table. Otherwise they are an error.
     kept : collection of str, default=()
         More columns that the user knows about.
+    special : sequence of str, default=()
+        The columns of groups and weights, if they are needed.
     form : CSVForm
 
     Returns
@@ -91,9 +97,9 @@ def table_for(
     ModelTable
     """
     schema, origin = expected.schema, expected.origin
-    labels = () if target is None else (target,)
+    labels = (*(() if target is None else (target,)), *special)
     if not schema.named:
-        return for_matrix(expected, place, labels, form)
+        return for_matrix(expected, place, () if target is None else (target,), form)
     types = {column.name: kind_in_file(column) for column in schema.columns}
     if target is not None:
         types[target] = label_kind(expected.task)
@@ -120,7 +126,7 @@ def table_for(
     X = pa.table({each.name: spelled_as(table.frame[each.name], each.categories) for each in schema.columns})
     answers = None if target is None else as_answers(table.frame[target], expected.task)
     unseen = () if origin is None else unseen_values(X, schema, origin.ranges)
-    return ModelTable(X, answers, table.name, unseen)
+    return ModelTable(X, answers, table.name, unseen, {name: table.frame[name] for name in special})
 
 
 def for_matrix(expected: ExpectedTable, place: object, labels: tuple[str, ...], form: CSVForm) -> ModelTable:
