@@ -114,6 +114,25 @@ def test_larger_models_take_longer():
 
 
 @pytest.mark.parametrize("keep", ["decision", "all"])
+def test_networks_are_in_half_precision_unless_all_is_kept(keep):
+    frame, signal = mixed_frame(90, seed=2)
+    networks = committee.NetworkClassifier(n_estimators=2, max_steps=100)
+    automatic = CommitteeClassifier([("network", networks)], rule="mean", cv=2, keep=keep, random_state=0)
+    y = target_for(automatic, signal)
+    kept = automatic.fit(frame, y).named_estimators_["network"]
+    for each in kept if isinstance(kept, list) else [kept]:
+        found = each._network.parameters
+        assert (found == found.astype(np.float16)).all() == (keep == "decision")
+
+
+def test_rounded_networks_predict_nearly_the_same():
+    network = [("network", committee.NetworkRegressor(n_estimators=2, max_steps=100))]
+    automatic = CommitteeRegressor(network, rule="mean", cv=2, random_state=0).fit(X, X[:, 0])
+    whole = automatic.refit_full(X, X[:, 0]).predict(X)
+    assert 0 < np.abs(automatic.predict(X) - whole).max() <= 1e-3 * X[:, 0].std()
+
+
+@pytest.mark.parametrize("keep", ["decision", "all"])
 def test_a_file_has_honest_votes_only_if_all_is_kept(keep, tmp_path):
     voting = committee.VotingClassifier([("bayes", GaussianNB())], rule="cawpe", keep=keep, random_state=0)
     automatic = CommitteeClassifier(["linear", "c45"], keep=keep, random_state=0)

@@ -14,7 +14,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import committee
 from committee import DecisionTreeClassifier, rules
-from committee.automatic.reduction import some_row, usual_time
+from committee.automatic.offers import some_row
 from committee.automatic.rule_choice import loss_of
 from committee.running import TaskError
 
@@ -83,12 +83,6 @@ def test_the_latency_is_measured_on_one_row():
         assert len(AUTOMATIC.prune(table, max_latency=1000).estimators_) >= 1
         with pytest.raises(ValueError, match="max_latency=1e-09 is too small for any member"):
             AUTOMATIC.prune(table, max_latency=1e-9)
-
-
-def test_latency_rows_are_timed_in_turn():
-    asked = []
-    assert usual_time(asked.append, [1, 2, 3]) >= 0
-    assert asked[:4] == [1, 2, 3, 1]
 
 
 def test_the_result_of_refit_full_can_be_pruned():

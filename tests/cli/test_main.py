@@ -13,8 +13,8 @@ from committee import load
 
 FULL_DISK = Path("/dev/full")
 COMMANDS = [
-    "fit", "predict", "evaluate", "leaderboard", "inspect", "verify", "compare", "demo", "members", "rules",
-    "learners",
+    "fit", "predict", "evaluate", "leaderboard", "inspect", "verify", "shrink", "compare", "demo", "members",
+    "rules", "learners",
 ]  # fmt: skip
 
 

@@ -71,6 +71,7 @@ def test_the_page_shows_every_command():
         "leaderboard",
         "inspect",
         "verify",
+        "shrink",
         "members",
         "rules",
         "compare",

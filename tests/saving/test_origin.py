@@ -14,6 +14,8 @@ ORIGIN = Origin(
     ("unknown",),
     ("age",),
     {"age": (18.0, 90.5), "cost": (-1.0, 0.0)},
+    "patient",
+    "weight",
 )
 
 

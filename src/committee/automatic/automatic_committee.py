@@ -35,6 +35,7 @@ from committee.automatic.compaction import (
     costs_of,
     members_that_decide,
     members_within,
+    rounded,
 )
 from committee.automatic.journal import Journal
 from committee.automatic.limits import Clock
@@ -203,7 +204,7 @@ class AutomaticCommittee(Reducing):
         clock: Clock,
         journal: Journal | None,
     ) -> None:
-        """Drop members that the decision does not need, and fit the others on all rows."""
+        """Drop members that the decision does not need, fit the others on all rows, and round networks."""
         decided: Any = self.rule_
         # Costs change decisions, and not the quality of the probabilities.
         rule = as_rule(decided.rule) if isinstance(decided, CostRule) else decided
@@ -227,7 +228,7 @@ class AutomaticCommittee(Reducing):
         shares = np.array(limits)[1:, None] / len(places) / costs[1:]
         n_most = np.maximum(1, shares.min(axis=0).astype(int)).tolist()
         self._fitted_members = [
-            replace(member, models=models or member.models[:n_models])
+            rounded(replace(member, models=models or member.models[:n_models]), training)
             for member, models, n_models in zip(members, whole, n_most, strict=True)
         ]
 

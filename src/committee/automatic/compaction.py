@@ -9,6 +9,7 @@ from __future__ import annotations
 import pickle
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +25,13 @@ from committee.automatic.rule_choice import loss_of, sampled
 from committee.boosting.gradient.rounds import Rounds
 from committee.combining.rule import Rule
 from committee.combining.rule_registry import rule_named
-from committee.learners.network import Network
+from committee.learners.network import Network, half_precision
 from committee.learners.voter import Tabular
+from committee.members.training_set import TrainingSet
 from committee.saving import save
 from committee.saving.model_parts import TREES
+from committee.table.schema import take_rows
+from committee.table.source import take_columns
 from committee.votes.honest_votes import HonestVotes
 
 # The votes on which members are compared, and the rows on which their effect is measured.
@@ -37,6 +41,8 @@ LEAST_EFFECT = 1e-3
 # Members are left out while the loss rises by at most this share.
 TOLERATED = 2e-4
 MOST_COPIES = 3
+# The rows on which rounded networks are compared.
+MOST_ROUNDED = 10_000
 # Microseconds of one thread per row, measured on tables with 8 to 57 columns: for a level of a tree, and of a
 # tree of more than 64 nodes if the table has categories; for a value of a network, a support vector and a
 # stored row of neighbours; for a byte of rotated trees; for the table that other models see; at least this.
@@ -213,6 +219,29 @@ def bytes_of(model: BaseEstimator) -> int:
         except (TypeError, ValueError, ImportError):
             return len(pickle.dumps(model, protocol=5))
         return path.stat().st_size
+
+
+def rounded(member: FittedMember, training: TrainingSet) -> FittedMember:
+    """Round the networks of a member to half precision if their predictions stay nearly the same.
+
+    They are compared on up to `MOST_ROUNDED` rows.
+
+    Examples
+    --------
+    >>> from committee import NetworkRegressor
+    >>> from committee.task import Regression
+    >>> X, y = np.arange(40.0)[:, None], np.arange(40.0)
+    >>> network = NetworkRegressor(max_steps=50, random_state=0).fit(X, y)
+    >>> training = TrainingSet.of(Regression, X, y, None, None)
+    >>> rounded(FittedMember("network", [network]), training).models[0] is network
+    False
+    """
+    if not any(isinstance(model, Network) for model in member.models):
+        return member
+    rows = np.random.default_rng(0).permutation(training.n_rows)[:MOST_ROUNDED]
+    seen = take_rows(take_columns(training.X, member.columns), rows)
+    models = [half_precision(each, seen) if isinstance(each, Network) else each for each in member.models]
+    return replace(member, models=models)
 
 
 def copies_within(limits: Sequence[float], costs: np.ndarray, learners: Sequence[BaseEstimator]) -> list[int]:

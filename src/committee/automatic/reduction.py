@@ -1,62 +1,67 @@
 """Make a fitted automatic committee smaller: fewer members, one model per member, or one student.
 
 A student learns the decisions of the committee (Hinton et al. 2015). An uncertain row is repeated for each
-class, with its probability as weight. Importances of columns come from the members: the gains of splits in
-trees, forests and boosters, and the coefficients of linear models on an encoded table. The encoded columns
-have one scale, and the coefficients of the values of a category are added up.
+class, with its probability as weight.
 """
 
 from __future__ import annotations
 
 import copy
-import datetime
-import importlib.util
-import itertools
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
-import narwhals.stable.v2 as nw
 import numpy as np
 from sklearn.base import BaseEstimator, clone
-from sklearn.compose import TransformedTargetRegressor
-from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from committee import running
-from committee.assembling.committee import for_places
-from committee.assembling.fitted_committee import Assembled
-from committee.assembling.member_fits import MemberFit
+from committee.assembling.calibration import CALIBRATION
+from committee.assembling.committee import calibrate, for_places
+from committee.assembling.fitted_committee import ONE_CLASS, Assembled
+from committee.assembling.member_fits import MemberFit, Plan, fit_members
 from committee.assembling.named_members import FittedMember, Member, check_kind
 from committee.automatic.automatic_parameters import AUTO, AutomaticParameters, is_positive
 from committee.automatic.compaction import bytes_of, members_within
+from committee.automatic.importances import importances_of
 from committee.automatic.journal import Journal
 from committee.automatic.limits import Clock, Room
+from committee.automatic.offers import (
+    DISTIL,
+    METHODS,
+    N_TIMES,
+    Offers,
+    Shrinking,
+    rule_of,
+    some_row,
+    usual_time,
+)
 from committee.automatic.portfolio import Size, named_in, without_convergence_warnings
-from committee.automatic.refits import Refits
+from committee.automatic.refits import Refits, settled
 from committee.automatic.rule_choice import RuleChoice
 from committee.boosting import GradientBoostingClassifier, GradientBoostingRegressor
 from committee.combining.cost_rule import CostRule, costs_by_label
 from committee.combining.metadata_routing import arguments
 from committee.combining.rule import Rule
+from committee.members.member_view import look_at_rows
 from committee.members.member_votes import Task
-from committee.members.table_encoder import TableEncoder
+from committee.members.seeds import generator_of
 from committee.members.training_set import TrainingSet
-from committee.parameters import declared, is_integer
-from committee.table import Column, Kind, Schema
+from committee.parameters import declared, integer, is_integer
+from committee.saving import Saveable
 from committee.table.input_types import ArrayLike, TableLike
 from committee.table.schema import take_rows
 from committee.task import Classification
+from committee.votes.folds import N_FOLDS, Fold, drawn_folds
+from committee.votes.honest_votes import HonestVotes
 
-Row = TypeVar("Row")
 # Students ignore lower probabilities of a class.
 LEAST_PROBABILITY = 1e-3
 # If the members together exceed a limit, the next try allows at most this share of their cost.
 LESS = 0.99
-# The number of timed predictions. Their median counts, since some wait for other processes.
-N_TIMES = 50
+# More rows of the fit than this share are not in a table by chance.
+MOST_SEEN = 0.05
 # The time for a row after other work, relative to that for one after another row.
 BETWEEN_ROWS = 1.4
 
@@ -169,6 +174,137 @@ class Reducing(AutomaticParameters, Assembled):
         smaller._forget_leaderboard()
         return smaller
 
+    def shrink(
+        self,
+        X: TableLike | None = None,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        *,
+        methods: Sequence[str] = METHODS,
+        max_members: int | None = None,
+    ) -> Offers:
+        """Make smaller versions of the committee, and measure the size, the latency and the loss of each.
+
+        "prune" keeps fewer members. "refit" replaces the models of the folds by one model of all rows for
+        each member. "distil" fits one booster to the decisions of the committee. Files of the versions have
+        no honest votes.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns), default=None
+            The table of the fit, or rows that the committee has not seen. "distil" needs one of them, and
+            "refit" the table of the fit.
+        y : array-like of shape (n_rows,), default=None
+            With the table of the fit, the losses are those of the honest votes. The members are fitted again
+            in five folds if there are no honest votes, and for the loss of "distil". With new rows, the
+            losses are those on these rows. Without y, only a committee with honest votes is pruned.
+        sample_weight, groups : array-like of shape (n_rows,), default=None
+            The weights and the groups of the rows; for the table of the fit, those of the fit.
+        methods : sequence of {"prune", "refit", "distil"}, default=("prune", "refit", "distil")
+        max_members : int, default=None
+            The number of members of pruned and refitted versions. None makes versions of 1, 2, 3, 5, 8, 13
+            and 21 members.
+
+        Returns
+        -------
+        Offers
+            A sequence of versions, which is printed as a table. The first is the committee as it is. Each
+            has a `model`, and `best` returns the one with the lowest loss within limits.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from committee import CommitteeClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> automatic = CommitteeClassifier(["booster", "linear", "c45"], keep="all", random_state=0)
+        >>> offers = automatic.fit(X, y).shrink(methods=["prune"])
+        >>> [each.label for each in offers]
+        ['as it is', 'prune to 2 members', 'prune to 1 member']
+        >>> list(offers.best(max_members=1).model.named_estimators_)
+        ['booster']
+        """
+        check_is_fitted(self)
+        if self.rule_ is None:
+            raise ValueError(ONE_CLASS)
+        if not set(methods) <= set(METHODS):
+            raise ValueError(f"methods must be some of {', '.join(METHODS)}. Got {list(methods)}.")
+        if max_members is not None and not integer(1)(max_members):
+            raise ValueError(f"max_members must be an integer >= 1 or None. Got {max_members!r}.")
+        whole = copy.copy(self).set_params(keep="decision")
+        native = None if X is None else self._open(X).native
+        if y is None:
+            return Shrinking(whole, native).offers(methods, max_members)
+        training = TrainingSet.of(self._task_type, native, y, sample_weight, groups)
+        if training.data != self._data:
+            whole._honest = self._votes_on(training)
+            return Shrinking(whole, native, training).offers(methods, max_members)
+        in_folds: list[tuple[Fold, Self]] = []
+        if self._honest is None or DISTIL in methods:
+            honest, in_folds = self._in_folds(training)
+            whole._honest = honest if self._honest is None else self._honest
+        return Shrinking(whole, native, training, True, in_folds).offers(methods, max_members)
+
+    def _votes_on(self, training: TrainingSet) -> HonestVotes:
+        """Return the votes of the members on rows that they were not fitted on."""
+        y, source = training.y, self._open(training.X)
+        if isinstance(self._task, Classification):
+            unknown = np.setdiff1d(training.answers, self.classes_)
+            if len(unknown):
+                raise ValueError(f"y has {unknown.tolist()[0]!r}, which is not a class of the fit.")
+            y = np.searchsorted(self.classes_, training.answers)
+        table = self._read(source)
+        share = None if self._record is None else self._record.share_in([*table.columns, y], table.n_rows)
+        if share is not None and share > MOST_SEEN:
+            raise ValueError(
+                f"About {100 * share:.0f} % of the rows of the fit are in this table, so losses on it would "
+                "be too low. Pass the table of the fit itself, with its rows in their order and their "
+                "weights, or rows that the fit has not seen."
+            )
+        honest = HonestVotes.of(
+            self._votes(source),
+            y,
+            sample_weight=training.weights,
+            classes=self._task.classes,
+            groups=training.groups,
+        )
+        return replace(honest, table=training.table)
+
+    def _in_folds(self, training: TrainingSet) -> tuple[HonestVotes, list[tuple[Fold, Self]]]:
+        """Fit the members again in folds of the table of the fit.
+
+        Return honest votes, and each fold with a committee without costs that is fitted on its other rows.
+        """
+        members = [settled(fit_of(each), 0) for each in self._fitted_members]
+        y, rng = training.y, generator_of(self.random_state)
+        folds = drawn_folds(
+            N_FOLDS, training.rows, y, training.groups, rng, is_class_task=training.are_classes
+        )
+        plan = Plan(folds, refit=False, uses_bags=False, as_scores=True)
+        n_fits = len(members) * len(folds)
+        with (
+            running.runner_of(self._kind_of_runner(), self.n_jobs) as run,
+            running.Work("fits", type(self).__name__, n_fits, verbose=int(self.verbose)) as work,
+            without_convergence_warnings(),
+        ):
+            fitted = fit_members(members, training, plan, run, on_error="raise", report=work.report)
+        cast = [each.held_out for each in fitted]
+        honest = HonestVotes.of_models(cast, training.task, y, training.weights, training.groups)
+        honest, rule = replace(honest, table=training.table), rule_of(self)
+        calibrations = calibrate(CALIBRATION, fitted, honest)
+        if rule._looks_at_X():
+            _, honest = look_at_rows(honest, training.X)
+        in_folds = []
+        for number, fold in enumerate(folds):
+            one = copy.copy(self)
+            one._fitted_members = [
+                replace(member, models=[fit.models[number]], calibration=calibration)
+                for member, fit, calibration in zip(self._fitted_members, fitted, calibrations, strict=True)
+            ]
+            one.rule_ = honest.on(np.flatnonzero(np.isin(honest.rows, fold[0]))).fit_rule(clone(rule))
+            in_folds.append((fold, one))
+        return honest, in_folds
+
     def refit_full(self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Return the committee with one model per member, fitted on all rows.
 
@@ -203,6 +339,10 @@ class Reducing(AutomaticParameters, Assembled):
         training = TrainingSet.of(self._task_type, X, y, sample_weight, None)
         if training.data != self._data:
             raise ValueError("X, y and sample_weight must be those of the fit. Got others.")
+        return self._refitted(training)
+
+    def _refitted(self, training: TrainingSet) -> Self:
+        """Return the committee with one model per member, fitted on all rows."""
         everyone = self._fitted_members
         fitted = [fit_of(each) for each in everyone]
         models = self._refit(fitted, [1] * len(fitted), training, Clock(None), on_error="raise")
@@ -268,16 +408,26 @@ class Reducing(AutomaticParameters, Assembled):
         >>> bool((student.predict(X) == automatic.predict(X)).mean() > 0.9)
         True
         """
-        decision, native = self._decide(X), self._open(X).native
-        task = self._task
+        return self._student_of(X, None, estimator)
+
+    def _student_of(
+        self, X: TableLike, weights: np.ndarray | None, estimator: BaseEstimator | None = None
+    ) -> BaseEstimator:
+        """Fit an estimator, by default gradient boosting, to the decisions on rows with weights."""
+        decision, native, task = self._decide(X), self._open(X).native, self._task
         is_class_task = isinstance(task, Classification)
         if estimator is None:
             made: Any = GradientBoostingClassifier if is_class_task else GradientBoostingRegressor
             estimator = made(random_state=self.random_state)
         check_kind("estimator", estimator, is_class_task)
         if isinstance(task, Classification):
-            return fit_to_probabilities(estimator, native, decision, task.classes)
-        return clone(estimator).fit(native, decision[:, 0])
+            student = fit_to_probabilities(estimator, native, decision, task.classes, weights)
+        else:
+            given = {} if weights is None else {"sample_weight": weights}
+            student = clone(estimator).fit(native, decision[:, 0], **given)
+        if isinstance(student, Saveable):
+            student._origin = self._origin
+        return student
 
     def _usual_scoring(self) -> object:
         """Return the default metric of `leaderboard`."""
@@ -293,23 +443,10 @@ class Reducing(AutomaticParameters, Assembled):
         or if all of them have the weight 0.
         """
         check_is_fitted(self)
-        n_columns = self.n_features_in_
         weights = getattr(self.rule_, "weights_", None)
         if weights is None or np.ndim(weights) != 1:
             weights = np.ones(len(self._fitted_members))
-        found, found_weights = [], []
-        for each, weight in zip(self._fitted_members, weights, strict=True):
-            of_models = [importance_shares(model, n_columns) for model in each.models]
-            shares = [share for share in of_models if share is not None]
-            if each.columns is None and len(shares) == len(each.models):
-                found.append(np.mean(shares, axis=0))
-                found_weights.append(abs(weight))
-        if not found:
-            raise AttributeError(
-                "No member has importances of columns. Use sklearn.inspection.permutation_importance."
-            )
-        total = np.average(found, axis=0, weights=found_weights if any(found_weights) else None)
-        return total / (total.sum() or 1.0)
+        return importances_of(self._fitted_members, weights, self.n_features_in_)
 
     def _finds_rule(self) -> bool:
         return isinstance(self.rule, str) and self.rule == AUTO
@@ -340,11 +477,17 @@ def fit_of(member: FittedMember) -> MemberFit:
 
 
 def fit_to_probabilities(
-    student: BaseEstimator, X: TableLike, decision: np.ndarray, classes: np.ndarray
+    student: BaseEstimator,
+    X: TableLike,
+    decision: np.ndarray,
+    classes: np.ndarray,
+    row_weights: np.ndarray | None = None,
 ) -> BaseEstimator:
     """Fit a clone of a classifier to probabilities."""
     rows, codes = np.nonzero(decision >= LEAST_PROBABILITY)
     weights = decision[rows, codes]
+    if row_weights is not None:
+        weights = weights * row_weights[rows]
     student = clone(student)
     given = arguments(student, "sample_weight", weights)
     if not any(name.endswith("sample_weight") for name in given):
@@ -353,92 +496,3 @@ def fit_to_probabilities(
             "Use another estimator."
         )
     return student.fit(take_rows(X, rows), classes[codes], **given)
-
-
-def importance_shares(model: BaseEstimator, n_columns: int) -> np.ndarray | None:
-    """Return the relative importances of the columns in one model.
-
-    Parameters
-    ----------
-    model : estimator
-        A fitted model.
-    n_columns : int
-        The columns of the table.
-
-    Returns
-    -------
-    ndarray of shape (n_columns,), or None
-        They sum to 1, or are all 0 if the model uses no column. None if the model has no importances.
-
-    Examples
-    --------
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from committee.assembling.named_members import encoded
-    >>> model = encoded(LogisticRegression()).fit([[1, 0], [2, 0], [3, 0], [4, 0]], [0, 0, 1, 1])
-    >>> importance_shares(model, 2).round(2)
-    array([1., 0.])
-    """
-    has_own = hasattr(model, "feature_importances_")
-    sizes = np.asarray(model.feature_importances_ if has_own else coefficient_sizes(model, n_columns))
-    if sizes.shape != (n_columns,):
-        return None
-    total = sizes.sum()
-    return sizes / total if total > 0 else np.zeros(n_columns)
-
-
-def coefficient_sizes(model: BaseEstimator, n_columns: int) -> np.ndarray:
-    """Return the sum of absolute coefficients of each column, averaged over classes; empty without any."""
-    steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else []
-    if len(steps) != 2 or not isinstance(steps[0], TableEncoder):
-        return np.empty(0)
-    encoder, last = steps
-    last = last.regressor_ if isinstance(last, TransformedTargetRegressor) else last
-    if not hasattr(last, "coef_"):
-        return np.empty(0)
-    sizes = np.abs(np.atleast_2d(last.coef_)).mean(axis=0)
-    widths = np.where(encoder.schema_.is_category, [len(codes) for codes in encoder.kept_], 1)
-    columns = np.repeat(np.arange(len(widths)), widths)
-    summed: np.ndarray = np.bincount(columns, sizes, minlength=n_columns)
-    return summed
-
-
-def usual_time(work: Callable[[Row], object], rows: list[Row]) -> float:
-    """Return the median time of a function of a row in seconds. The rows are used in turn."""
-    times = []
-    for row in itertools.islice(itertools.cycle(rows), N_TIMES):
-        began = time.perf_counter()
-        work(row)
-        times.append(time.perf_counter() - began)
-    return float(np.median(times))
-
-
-def some_row(schema: Schema) -> Any:
-    """Make a row with the columns of a schema: a matrix, or a frame of the first library that is installed.
-
-    Examples
-    --------
-    >>> from committee.table import Column, Kind
-    >>> some_row(Schema((Column("x0", Kind.NUMBER), Column("x1", Kind.NUMBER)), named=False))
-    array([[0., 0.]])
-    """
-    values = {column.name: some_value(column) for column in schema.columns}
-    if not schema.named:
-        dtype = np.float64 if all(isinstance(value, float) for value in values.values()) else object
-        return np.array([list(values.values())], dtype=dtype)
-    for library in ("pandas", "polars", "pyarrow"):
-        if importlib.util.find_spec(library) is not None:
-            return nw.from_dict(
-                {name: [value] for name, value in values.items()}, backend=library
-            ).to_native()
-    raise ImportError("The fit was on a frame, and pandas, polars and pyarrow are not installed. Pass X.")
-
-
-def some_value(column: Column) -> object:
-    """Return a valid value of a column."""
-    if column.kind is Kind.CATEGORY:
-        return next(iter(column.categories), None)
-    if column.kind is Kind.DATE:
-        return datetime.datetime(1970, 1, 1)
-    if column.kind is Kind.SPAN:
-        return datetime.timedelta()
-    return False if column.kind is Kind.BOOLEAN else 0.0

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 import committee
-from committee.cli import INTERRUPTED, compare_command, fit_command, query_commands
+from committee.cli import INTERRUPTED, compare_command, fit_command, query_commands, shrink_command
 from committee.parameters import RENAMED
 
 DONE, BUG, USAGE, BAD_INPUT, BAD_MODEL, NO_FILE = range(6)
@@ -38,6 +38,7 @@ for command in (
     query_commands.leaderboard,
     query_commands.inspect,
     query_commands.verify,
+    shrink_command.shrink,
     compare_command.compare,
     fit_command.demo,
     query_commands.members,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -55,12 +55,15 @@ class ModelTable:
         The name of the table.
     unseen : tuple of UnseenValues
         The columns with values that the fit has not seen.
+    special : dict of str to pyarrow column
+        The columns of groups and weights, if they are needed.
     """
 
     X: Any
     answers: pa.Array | None
     name: str
     unseen: tuple[UnseenValues, ...] = ()
+    special: Mapping[str, pa.Array] = field(default_factory=dict)
 
 
 def table_for(
@@ -71,6 +74,7 @@ def table_for(
     ignore_extra: bool = False,
     kept: Collection[str] = (),
     renamed: Mapping[str, str] | None = None,
+    special: Sequence[str] = (),
     form: CSVForm = AS_FOUND,
 ) -> ModelTable:
     """Read a table for a fitted model, with the types of columns as in the fit.
@@ -87,6 +91,8 @@ def table_for(
         More columns that the user knows about.
     renamed : mapping of str to str, default=None
         The names in this table of columns that have another name than in the training table.
+    special : sequence of str, default=()
+        The columns of groups and weights, if they are needed.
     form : CSVForm
 
     Returns
@@ -94,12 +100,12 @@ def table_for(
     ModelTable
     """
     schema, origin = expected.schema, expected.origin
-    labels = () if target is None else (target,)
+    labels = (*(() if target is None else (target,)), *special)
     in_file = dict(renamed or {})
     if not schema.named:
         if in_file:
             raise BadTable("The model was fitted on columns without names. Omit --rename.")
-        return for_matrix(expected, place, labels, form)
+        return for_matrix(expected, place, () if target is None else (target,), form)
     types = {column.name: kind_in_file(column) for column in schema.columns}
     if target is not None:
         types[target] = label_kind(expected.task)
@@ -112,8 +118,9 @@ def table_for(
         form = replace(form, known_decimal=origin.decimal, missing=missing)
         types |= {name: f"{types[name]}:{each}" for name, each in origin.formats.items() if name in types}
         most_strays = dict.fromkeys(origin.coerced, 1.0)
-    known = {*(in_file.get(name, name) for name in types), *(() if origin is None else origin.left_out)}
-    only = [in_file.get(name, name) for name in types]
+    names = [*types, *special]
+    only = [in_file.get(name, name) for name in names]
+    known = {*only, *(() if origin is None else origin.left_out)}
     if len(set(only)) < len(only):
         raise BadTable("A column of the table stands for two columns of the model. Correct --rename.")
     try:
@@ -129,7 +136,7 @@ def table_for(
     except MissingColumns as error:
         pairs = ",".join(f"{name}={near}" for name, near in error.similar.items())
         raise (BadTable(f"{error} If so, pass --rename {pairs}.") if pairs else error) from None
-    frame = table.frame.select(only).rename_columns(list(types))
+    frame = table.frame.select(only).rename_columns(names)
     known |= {*kept, *(() if origin is None else (origin.target,))}
     for note in table.notes:
         warnings.warn(note, UserWarning, stacklevel=3)
@@ -142,7 +149,7 @@ def table_for(
     X = pa.table({each.name: spelled_as(frame[each.name], each.categories) for each in schema.columns})
     answers = None if target is None else as_answers(frame[target], expected.task)
     unseen = () if origin is None else unseen_values(X, schema, origin.ranges)
-    return ModelTable(X, answers, table.name, unseen)
+    return ModelTable(X, answers, table.name, unseen, {name: frame[name] for name in special})
 
 
 def for_matrix(expected: ExpectedTable, place: object, labels: tuple[str, ...], form: CSVForm) -> ModelTable:

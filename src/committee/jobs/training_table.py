@@ -120,6 +120,8 @@ def read_training_table(
             form.missing,
             coerced,
             ranges_of(frame.select(used)),
+            groups,
+            weights,
         ),
         notes,
         n_dropped,

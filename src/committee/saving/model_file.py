@@ -88,6 +88,8 @@ class Origin:
         Columns of numbers and dates whose other values are missing values.
     ranges : dict of str to (float, float)
         The smallest and the largest number of each column; dates are seconds since 1970.
+    groups, weights : str or None
+        The columns of groups and of weights.
     """
 
     target: str
@@ -97,6 +99,8 @@ class Origin:
     missing: tuple[str, ...] = ()
     coerced: tuple[str, ...] = ()
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    groups: str | None = None
+    weights: str | None = None
 
 
 class Saveable:
@@ -354,12 +358,14 @@ def read_origin(fields: Fields | None) -> Origin | None:
     if fields is None:
         return None
     new: dict[str, object] = {"decimal": None, "formats": {}, "missing": [], "coerced": [], "ranges": {}}
-    fields = Fields(new | {"decimals": {}} | fields.values, fields.path)
+    new |= {"decimals": {}, "groups": None, "weights": None}
+    fields = Fields(new | fields.values, fields.path)
     target = fields.take("target", str)
     left_out, missing, coerced = (fields.take(name, list) for name in ("left_out", "missing", "coerced"))
     formats, ranges = fields.take("formats", dict), fields.take("ranges", dict)
     # Older files have a separator for each column. If these differ, that of a new table is inferred again.
     separators = [fields.optional("decimal", str), *fields.take("decimals", dict).values()]
+    groups, weights = (fields.optional(name, str) for name in ("groups", "weights"))
     fields.finish()
     for what, names in (("left_out", left_out), ("missing", missing), ("coerced", coerced)):
         fields.require(all(isinstance(name, str) for name in names), f"{what} has names that are not text")
@@ -378,6 +384,8 @@ def read_origin(fields: Fields | None) -> Origin | None:
         tuple(missing),
         tuple(coerced),
         {name: (float(pair[0]), float(pair[1])) for name, pair in ranges.items()},
+        groups,
+        weights,
     )
 
 
