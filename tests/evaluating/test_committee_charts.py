@@ -56,7 +56,7 @@ def test_margins_by_hand():
 def test_the_margin_is_positive_if_the_decision_is_right(seed):
     draw = np.random.default_rng(seed)
     votes, y = one_hot(draw.integers(3, size=(4, 6)), 3), draw.integers(3, size=6)
-    found = margins(votes, y)
+    found = margins(votes, y).values
     assert (np.abs(found) <= 1).all()
     decided = majority(votes).argmax(axis=1)
     assert (decided[found > 1e-12] == y[found > 1e-12]).all()

@@ -3,6 +3,7 @@
 from committee.evaluating.committee_charts import (
     ErrorCurve,
     KappaError,
+    Margins,
     error_curve,
     kappa_error,
     margins,
@@ -32,6 +33,7 @@ __all__ = [
     "Forecast",
     "Interval",
     "KappaError",
+    "Margins",
     "Study",
     "bias_variance",
     "bootstrap_error",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -12,11 +13,13 @@ from committee.documentation import with_parameters
 from committee.evaluating.diversity_measures import Oracle, kappa
 from committee.evaluating.resampling.confidence_intervals import check_n_draws, seed_of
 from committee.evaluating.vote_scores import CLASS_VOTES, Given, read_class_votes, read_votes
+from committee.extensions import extension, picture
 from committee.metrics.metric_table import CLASSES, ERRORS, NUMBERS, Metric
 from committee.metrics.scoring import metric_of, task_of
 from committee.parameters import refusing_unknown_names
 from committee.printing import brief
 from committee.table.input_types import ArrayLike, RandomState
+from committee.table.result_frame import Tabulated
 from committee.votes.honest_votes import HonestVotes
 from committee.votes.vote_arrays import check_classes, labels_of, margins_of
 
@@ -26,7 +29,7 @@ ROOT_ERROR = replace(ERRORS[NUMBERS], name="RMSE", plain="RMSE", is_root=True, p
 
 @brief
 @dataclass(frozen=True, eq=False)
-class KappaError:
+class KappaError(Tabulated):
     """The points of a kappa-error diagram, one for each pair of members.
 
     Parameters
@@ -43,6 +46,8 @@ class KappaError:
     second: np.ndarray
     kappa: np.ndarray
     error: np.ndarray
+
+    plot = extension(picture("kappa_error_diagram"), extra="plot")
 
 
 @with_parameters(CLASS_VOTES)
@@ -79,6 +84,28 @@ def kappa_error(
     return KappaError(first, second, agreed, (errors[first] + errors[second]) / 2)
 
 
+@brief
+@dataclass(frozen=True, eq=False)
+class Margins(Tabulated):
+    """The margins of rows. numpy's functions take them as an array.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_rows,)
+        1 if all members are right, -1 if all members vote for the same wrong class.
+    """
+
+    values: np.ndarray
+
+    plot = extension(picture("margin_distribution"), extra="plot")
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.array(self.values, dtype=dtype, copy=copy)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+
 @with_parameters(CLASS_VOTES)
 def margins(
     votes: ArrayLike,
@@ -87,7 +114,7 @@ def margins(
     weights: ArrayLike | None = None,
     of: str = "labels",
     classes: Given = None,
-) -> np.ndarray:
+) -> Margins:
     """Compute the margin of each row: the share of votes for its class minus the largest share of another.
 
     Parameters
@@ -100,9 +127,9 @@ def margins(
 
     Returns
     -------
-    ndarray of shape (n_rows,)
-        1 if all members are right, -1 if all members vote for the same wrong class. The margin is positive if
-        the committee is right.
+    Margins
+        With `values` of shape (n_rows,): 1 if all members are right, -1 if all members vote for the same
+        wrong class. The margin is positive if the committee is right.
 
     References
     ----------
@@ -111,14 +138,14 @@ def margins(
 
     Examples
     --------
-    >>> margins([["a", "b"], ["a", "b"], ["b", "b"]], ["a", "a"]).round(2)
+    >>> margins([["a", "b"], ["a", "b"], ["b", "b"]], ["a", "a"]).values.round(2)
     array([ 0.33, -1.  ])
     """
     honest = read_class_votes(votes, y, classes=classes)
     if of not in ("labels", "probabilities"):
         raise ValueError(f'of must be "labels" or "probabilities". Got {of!r}.')
     combine = majority if of == "labels" else mean
-    return margins_of(combine(honest.votes, weights), honest.y)
+    return Margins(margins_of(combine(honest.votes, weights), honest.y))
 
 
 @with_parameters(CLASS_VOTES)
@@ -145,7 +172,7 @@ def oracle_accuracy(
 
 @brief
 @dataclass(frozen=True, eq=False)
-class ErrorCurve:
+class ErrorCurve(Tabulated):
     """The scores of committees of the first 1, 2, ... members.
 
     Parameters
@@ -162,6 +189,8 @@ class ErrorCurve:
     in_order: np.ndarray
     mean: np.ndarray
     deviation: np.ndarray
+
+    plot = extension(picture("error_curves"), extra="plot")
 
 
 @refusing_unknown_names

@@ -20,7 +20,6 @@ from committee.evaluating.study.results import (
     USUAL,
     Results,
     check_metrics,
-    frame_of,
     is_for,
     metrics_for,
     names_of,
@@ -32,6 +31,7 @@ from committee.extensions import extension, study_report
 from committee.parameters import is_float, is_integer, is_number, refusing_unknown_names
 from committee.printing import counted
 from committee.running import Runner
+from committee.table.result_frame import frame_of
 from committee.votes.folds import drawn_share
 
 
