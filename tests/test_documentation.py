@@ -10,7 +10,7 @@ import pytest
 import committee
 
 ROOT = Path(__file__).parents[1]
-PLACES = (committee, committee.rules, committee.diversity, committee.reporting)
+PLACES = (committee, committee.rules, committee.diversity, committee.pictures, committee.reporting)
 
 
 def names_of_the_reference():

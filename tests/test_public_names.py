@@ -9,7 +9,7 @@ import pytest
 
 import committee
 
-PLACES = (committee, committee.rules, committee.diversity)
+PLACES = (committee, committee.rules, committee.diversity, committee.pictures)
 NAMED = [(name, getattr(place, name)) for place in PLACES for name in place.__all__]
 DOCUMENTED = {f"{thing.__module__}.{name}": thing for name, thing in NAMED if callable(thing)}
 

@@ -92,7 +92,18 @@ __all__ = [
 _PLACES = ("saving", "learners", "sampling", "boosting", "assembling", "automatic", "jobs", "evaluating")
 _MODULES = (
     *_PLACES,
-    *("combining", "diversity", "files", "members", "reporting", "rules", "running", "table", "task"),
+    *(
+        "combining",
+        "diversity",
+        "files",
+        "members",
+        "pictures",
+        "reporting",
+        "rules",
+        "running",
+        "table",
+        "task",
+    ),
 )
 
 

@@ -22,7 +22,19 @@ def study_report() -> Callable[..., Any]:
     return report
 
 
-def comparison_plot() -> Callable[..., Any]:
+def picture(name: str) -> Callable[[], Callable[..., Any]]:
+    """Return a function that imports a picture of a result."""
+
+    def load() -> Callable[..., Any]:
+        from committee import pictures
+
+        found: Callable[..., Any] = getattr(pictures, name)
+        return found
+
+    return load
+
+
+def rank_diagram() -> Callable[..., Any]:
     """Import `Comparison.plot`."""
     from committee.reporting.rank_charts import critical_difference_diagram
 

@@ -35,18 +35,6 @@ def test_kappa_error_points_are_the_kappa_and_mean_error_of_each_pair():
         assert error == pytest.approx((errors[first] + errors[second]) / 2)
 
 
-def test_points_and_curves_draw_their_numbers():
-    points = kappa_error(LABELS, Y)
-    drawn = points.plot().to_dict()["data"]["values"]
-    assert [each["kappa"] for each in drawn] == points.kappa.tolist()
-    assert drawn[0]["pair"] == "0, 1" and drawn[-1]["error"] == points.error[-1]
-    curve = error_curve(PROBABILITIES, Y, random_state=0)
-    drawn = curve.plot().to_dict()["data"]["values"]
-    assert [each["score"] for each in drawn if each["order"] == "given"] == curve.in_order.tolist()
-    random = [each for each in drawn if each["order"] == "random"]
-    np.testing.assert_allclose([each["high"] - each["score"] for each in random], curve.deviation, atol=1e-12)
-
-
 def test_kappa_error_points_use_row_weights():
     weights = rng.integers(0, 3, 40)
     rows = np.repeat(np.arange(40), weights)
@@ -68,7 +56,7 @@ def test_margins_by_hand():
 def test_the_margin_is_positive_if_the_decision_is_right(seed):
     draw = np.random.default_rng(seed)
     votes, y = one_hot(draw.integers(3, size=(4, 6)), 3), draw.integers(3, size=6)
-    found = margins(votes, y)
+    found = margins(votes, y).values
     assert (np.abs(found) <= 1).all()
     decided = majority(votes).argmax(axis=1)
     assert (decided[found > 1e-12] == y[found > 1e-12]).all()

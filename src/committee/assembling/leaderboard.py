@@ -12,7 +12,7 @@ import contextlib
 import math
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from typing import Any, Self
 
@@ -22,6 +22,7 @@ from sklearn.base import clone
 from committee.combining.cost_rule import CostRule
 from committee.combining.rule import Rule
 from committee.combining.rule_registry import as_rule, rule_names, title_of
+from committee.extensions import extension, picture
 from committee.members.seeds import generator_of, seeded
 from committee.metrics.metric_table import Metric, shown
 from committee.metrics.row_losses import NoValueError, errors
@@ -30,6 +31,7 @@ from committee.printing import aligned
 from committee.running.resources import one_blas_thread
 from committee.saving import Fields
 from committee.table.input_types import RandomState
+from committee.table.result_frame import Tabulated
 from committee.votes.folds import nothing_to_hold_out
 from committee.votes.honest_votes import HonestVotes
 
@@ -127,7 +129,7 @@ class Standing:
 
 
 @dataclass(frozen=True, repr=False)
-class Leaderboard(Sequence[Standing]):
+class Leaderboard(Tabulated, Sequence[Standing]):
     """Standings: the committee first, a baseline last, and the others from best to worst.
 
     They are printed as a table, which shows losses as positive numbers.
@@ -152,6 +154,8 @@ class Leaderboard(Sequence[Standing]):
     scoring: str
     n_rows: int = 0
 
+    plot = extension(picture("leaderboard"), extra="plot")
+
     def __post_init__(self) -> None:
         places = {COMMITTEE: 0, BASELINE: 2}
         ordered = sorted(self.standings, key=lambda each: (places.get(each.kind, 1), -each.score))
@@ -170,6 +174,13 @@ class Leaderboard(Sequence[Standing]):
             more = [f"and {len(rows) - MOST_LINES + 1} more", *[""] * (len(header) - 1)]
             rows = [*rows[: MOST_LINES - 2], more, rows[-1]]
         return aligned(header, rows, range(1, len(header)))
+
+    def _columns(self) -> dict[str, list[Any]]:
+        """Return the fields of the standings that are known for at least one of them."""
+        columns = {each.name: [getattr(line, each.name) for line in self] for each in fields(Standing)}
+        return {
+            name: values for name, values in columns.items() if any(value is not None for value in values)
+        }
 
     @property
     def metric(self) -> str:

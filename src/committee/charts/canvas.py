@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
-from committee.charts.style import FONT, INK, Chart, altair, styled
+from committee.charts.style import FONT, GREY, INK, PALE, Chart, altair, styled
 
 Record = dict[str, float | str]
 # The mean width of a letter, as a share of the font size.
@@ -69,15 +69,49 @@ class Canvas:
         style = ("text", align, size, colour, is_bold)
         self._layers[style].append({"x": x, "y": y, "text": text, "about": about})
 
+    def cell(
+        self,
+        x: float,
+        y: float,
+        width: float,
+        height: float,
+        text: str = "",
+        *,
+        colour: str = PALE,
+        ink: str = INK,
+        size: float = 12.0,
+        is_bold: bool = False,
+        about: str = "",
+    ) -> None:
+        """Draw a cell of a table: a box with a gap of one pixel around it, and a word in its middle."""
+        self.box(x + 1, y + 1, x + width - 1, y + height - 1, colour=colour, about=about)
+        if text:
+            style = ("text", "center", size, ink, is_bold)
+            middle = {"x": x + width / 2, "y": y + height / 2}
+            self._layers[style].append({**middle, "text": text, "about": about})
+
+    def label(self, x: float, y: float, text: str, *, size: float = 12.0) -> None:
+        """Write a word in the middle of a line, with a white edge that covers the line."""
+        self._layers["halo", size].append({"x": x, "y": y, "text": text, "about": ""})
+        self.word(x, y, text, align="center", size=size)
+
+    def arrow(self, x: float, y: float, x2: float, y2: float, *, colour: str = GREY) -> None:
+        """Draw an arrow to the right."""
+        self.line(x, y, x2 - 6, y2, colour=colour, thick=1.4)
+        self.word(x2 + 1, y2, "▸", align="right", size=15, colour=colour)
+
     def chart(self, title: str = "", subtitle: str = "") -> Chart:
-        """Return an altair chart. Boxes are at the bottom, followed by lines, dots and words."""
-        order = ("rect", "rule", "point", "text")
+        """Return an altair chart with the colours and fonts of all charts."""
+        return styled(self.layers(), title, subtitle)
+
+    def layers(self) -> Any:
+        """Return the marks: boxes at the bottom, followed by lines, dots and words."""
+        order = ("rect", "rule", "halo", "point", "text")
         layers = [
             self._layer(style, records)
             for style, records in sorted(self._layers.items(), key=lambda each: order.index(each[0][0]))
         ]
-        size = {"width": self.width, "height": self.height}
-        return styled(altair().layer(*layers).properties(**size), title, subtitle)
+        return altair().layer(*layers).properties(width=self.width, height=self.height)
 
     def _layer(self, style: tuple[Any, ...], records: list[Record]) -> Any:
         alt = altair()
@@ -92,6 +126,16 @@ class Canvas:
             mark = chart.mark_point(size=size, filled=True, color=colour, opacity=1.0)
         elif kind == "rect":
             mark = chart.mark_rect(color=rest[0])
+        elif kind == "halo":
+            mark = chart.mark_text(
+                baseline="middle",
+                fontSize=rest[0],
+                font=FONT,
+                stroke="white",
+                strokeWidth=7,
+                strokeJoin="round",
+                color="white",
+            )
         else:
             align, size, colour, is_bold = rest
             weight = "bold" if is_bold else "normal"
@@ -103,7 +147,7 @@ class Canvas:
         places = {"x": alt.X("x:Q", scale=across, axis=None), "y": alt.Y("y:Q", scale=down, axis=None)}
         if kind in ("rule", "rect"):
             places |= {"x2": alt.X2("x2:Q"), "y2": alt.Y2("y2:Q")}
-        if kind == "text":
+        if kind in ("halo", "text"):
             places["text"] = alt.Text("text:N")
         if any(record["about"] for record in records):
             places["tooltip"] = alt.Tooltip("about:N", title=" ")

@@ -9,6 +9,9 @@ from typing import Any, Protocol
 FONT = "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
 INK, GREY, PALE = "#1f2933", "#7b8794", "#e4e7eb"
 ACCENT, SECOND = "#c2410c", "#1d4ed8"
+# The colours of classes, members and series, in this order. Colour-blind readers can distinguish them, after
+# M. Okabe, K. Ito, "Color universal design" (2008).
+PALETTE = (SECOND, ACCENT, "#009e73", "#cc79a7", "#e69f00", "#56b4e9", GREY, "#6b4c9a")
 
 
 class Chart(Protocol):
@@ -47,8 +50,34 @@ def styled(chart: Any, title: str = "", subtitle: str = "") -> Chart:
             gridColor=PALE,
             titlePadding=10,
         )
+        .configure_legend(
+            labelFontSize=12, titleFontSize=12, titleFontWeight="normal", labelColor=INK, titleColor=INK
+        )
     )
     return found
+
+
+def mixed(colour: str, share: float) -> str:
+    """Mix a share of a colour with white.
+
+    Examples
+    --------
+    >>> mixed("#c2410c", 0.0), mixed("#c2410c", 1.0)
+    ('#ffffff', '#c2410c')
+    """
+    parts = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    return "#" + "".join(f"{round(255 + (part - 255) * share):02x}" for part in parts)
+
+
+def colour_of(number: int) -> str:
+    """Return the colour of a class, member or series. Colours repeat if there are many.
+
+    Examples
+    --------
+    >>> colour_of(0) == colour_of(len(PALETTE)) == PALETTE[0]
+    True
+    """
+    return PALETTE[number % len(PALETTE)]
 
 
 def title_of(title: str, subtitle: str) -> Any:

@@ -3,6 +3,7 @@
 from committee.evaluating.committee_charts import (
     ErrorCurve,
     KappaError,
+    Margins,
     error_curve,
     kappa_error,
     margins,
@@ -44,6 +45,7 @@ __all__ = [
     "Forecast",
     "Interval",
     "KappaError",
+    "Margins",
     "NoFreeLunch",
     "PolynomialCommittee",
     "Study",

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from committee.charts.style import ACCENT, SECOND, Chart, altair, styled
 from committee.combining.fixed_rules import majority, mean, one_hot
 from committee.combining.rule_registry import as_rule
 from committee.documentation import with_parameters
 from committee.evaluating.diversity_measures import Oracle, kappa
 from committee.evaluating.resampling.confidence_intervals import check_n_draws, seed_of
 from committee.evaluating.vote_scores import CLASS_VOTES, Given, read_class_votes, read_votes
+from committee.extensions import extension, picture
 from committee.metrics.metric_table import CLASSES, ERRORS, NUMBERS, Metric
 from committee.metrics.scoring import metric_of, task_of
 from committee.parameters import refusing_unknown_names
 from committee.printing import brief
 from committee.table.input_types import ArrayLike, RandomState
+from committee.table.result_frame import Tabulated
 from committee.votes.honest_votes import HonestVotes
 from committee.votes.vote_arrays import check_classes, labels_of, margins_of
 
@@ -27,7 +29,7 @@ ROOT_ERROR = replace(ERRORS[NUMBERS], name="RMSE", plain="RMSE", is_root=True, p
 
 @brief
 @dataclass(frozen=True, eq=False)
-class KappaError:
+class KappaError(Tabulated):
     """The points of a kappa-error diagram, one for each pair of members.
 
     Parameters
@@ -45,23 +47,7 @@ class KappaError:
     kappa: np.ndarray
     error: np.ndarray
 
-    def plot(self) -> Chart:
-        """Draw a dot for each pair of members.
-
-        Returns
-        -------
-        altair.Chart
-        """
-        alt = altair()
-        pairs = zip(self.first, self.second, self.kappa, self.error, strict=True)
-        rows = [
-            {"pair": f"{first}, {second}", "kappa": float(kappa), "error": float(error)}
-            for first, second, kappa, error in pairs
-        ]
-        chart = alt.Chart(alt.Data(values=rows)).mark_point(filled=True, size=40, color=SECOND)
-        across = alt.X("kappa:Q", title="kappa of the pair", scale=alt.Scale(zero=False))
-        up = alt.Y("error:Q", title="mean error of the pair", scale=alt.Scale(zero=False))
-        return styled(chart.encode(x=across, y=up, tooltip=["pair:N", "kappa:Q", "error:Q"]))
+    plot = extension(picture("kappa_error_diagram"), extra="plot")
 
 
 @with_parameters(CLASS_VOTES)
@@ -98,6 +84,28 @@ def kappa_error(
     return KappaError(first, second, agreed, (errors[first] + errors[second]) / 2)
 
 
+@brief
+@dataclass(frozen=True, eq=False)
+class Margins(Tabulated):
+    """The margins of rows. numpy's functions take them as an array.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_rows,)
+        1 if all members are right, -1 if all members vote for the same wrong class.
+    """
+
+    values: np.ndarray
+
+    plot = extension(picture("margin_distribution"), extra="plot")
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.array(self.values, dtype=dtype, copy=copy)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+
 @with_parameters(CLASS_VOTES)
 def margins(
     votes: ArrayLike,
@@ -106,7 +114,7 @@ def margins(
     weights: ArrayLike | None = None,
     of: str = "labels",
     classes: Given = None,
-) -> np.ndarray:
+) -> Margins:
     """Compute the margin of each row: the share of votes for its class minus the largest share of another.
 
     Parameters
@@ -119,9 +127,9 @@ def margins(
 
     Returns
     -------
-    ndarray of shape (n_rows,)
-        1 if all members are right, -1 if all members vote for the same wrong class. The margin is positive if
-        the committee is right.
+    Margins
+        With `values` of shape (n_rows,): 1 if all members are right, -1 if all members vote for the same
+        wrong class. The margin is positive if the committee is right.
 
     References
     ----------
@@ -130,14 +138,14 @@ def margins(
 
     Examples
     --------
-    >>> margins([["a", "b"], ["a", "b"], ["b", "b"]], ["a", "a"]).round(2)
+    >>> margins([["a", "b"], ["a", "b"], ["b", "b"]], ["a", "a"]).values.round(2)
     array([ 0.33, -1.  ])
     """
     honest = read_class_votes(votes, y, classes=classes)
     if of not in ("labels", "probabilities"):
         raise ValueError(f'of must be "labels" or "probabilities". Got {of!r}.')
     combine = majority if of == "labels" else mean
-    return margins_of(combine(honest.votes, weights), honest.y)
+    return Margins(margins_of(combine(honest.votes, weights), honest.y))
 
 
 @with_parameters(CLASS_VOTES)
@@ -164,7 +172,7 @@ def oracle_accuracy(
 
 @brief
 @dataclass(frozen=True, eq=False)
-class ErrorCurve:
+class ErrorCurve(Tabulated):
     """The scores of committees of the first 1, 2, ... members.
 
     Parameters
@@ -182,37 +190,7 @@ class ErrorCurve:
     mean: np.ndarray
     deviation: np.ndarray
 
-    def plot(self) -> Chart:
-        """Draw the scores by the number of members, with a band of a standard deviation over random orders.
-
-        Returns
-        -------
-        altair.LayerChart
-        """
-        alt = altair()
-        rows = [
-            {
-                "members": place + 1,
-                "order": order,
-                "score": score,
-                "low": score - width,
-                "high": score + width,
-            }
-            for order, scores, widths in (
-                ("given", self.in_order, np.zeros(len(self.mean))),
-                ("random", self.mean, self.deviation),
-            )
-            for place, (score, width) in enumerate(zip(scores.tolist(), widths.tolist(), strict=True))
-        ]
-        across = alt.X("members:Q", title="number of members", axis=alt.Axis(tickMinStep=1))
-        up, scale = "score:Q", alt.Scale(zero=False)
-        colour = alt.Color("order:N", title="order of the members", scale=alt.Scale(range=[ACCENT, SECOND]))
-        chart = alt.Chart(alt.Data(values=rows)).encode(x=across, color=colour)
-        band = chart.mark_area(opacity=0.2).encode(
-            y=alt.Y("low:Q", title=self.scoring, scale=scale), y2=alt.Y2("high:Q")
-        )
-        line = chart.mark_line(point=True).encode(y=alt.Y(up, title=self.scoring, scale=scale))
-        return styled(band + line)
+    plot = extension(picture("error_curves"), extra="plot")
 
 
 @refusing_unknown_names

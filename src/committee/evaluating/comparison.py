@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -24,8 +25,9 @@ from committee.evaluating.significance_tests import (
     cliques_of,
     rank_tables,
 )
-from committee.extensions import comparison_plot, extension
+from committee.extensions import extension, rank_diagram
 from committee.printing import aligned, brief, counted, some
+from committee.table.result_frame import Tabulated
 
 # The most learners and tables that the representation of a comparison lists.
 MOST_RANKED, MOST_LEFT_OUT = 20, 5
@@ -82,7 +84,7 @@ class PairTests:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison:
+class Comparison(Tabulated):
     """The scores of learners on tables, by one metric.
 
     Parameters
@@ -133,6 +135,8 @@ class Comparison:
     scales: tuple[float, ...] = ()
     unit: str = ""
     scoring: str | None = None
+
+    plot = extension(rank_diagram, extra="plot")
 
     def __post_init__(self) -> None:
         for name, number in Counter(self.learners).items():
@@ -190,7 +194,10 @@ class Comparison:
         table = aligned(["learner", "average rank", f"mean {self.metric}"], rows, [1, 2])
         return f"Comparison: {head}{left}\n{table}" + (f"\nand {more} more" if more > 0 else "")
 
-    plot = extension(comparison_plot, extra="plot")
+    def _columns(self) -> dict[str, list[Any]]:
+        """Return the tables, and the scores of each learner on them."""
+        scores = {name: each.tolist() for name, each in zip(self.learners, self.scores.T, strict=True)}
+        return {"table": list(self.tables), **scores}
 
     def with_short_names(self) -> Comparison:
         """Return the comparison with shorter names of added rules, such as "greedy of 6", for charts.

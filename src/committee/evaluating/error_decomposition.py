@@ -22,9 +22,11 @@ from committee.evaluating.resampling.confidence_intervals import (
     resampled,
 )
 from committee.evaluating.vote_scores import Given, read_votes
+from committee.extensions import extension, picture
 from committee.metrics.row_losses import SMALLEST, NoValueError, errors, learnt_log_losses, residuals
 from committee.printing import brief
 from committee.table.input_types import ArrayLike, RandomState
+from committee.table.result_frame import Tabulated
 from committee.votes.honest_votes import HonestVotes
 from committee.votes.vote_arrays import shares_of, weighted_sum
 
@@ -39,7 +41,7 @@ RULES: Mapping[str, tuple[str, ...]] = {
 
 @brief
 @dataclass(frozen=True)
-class Decomposition:
+class Decomposition(Tabulated):
     """A decomposition of the error of a committee: e_com = e_av - ambiguity.
 
     Parameters
@@ -76,6 +78,8 @@ class Decomposition:
     correlation: float | None = None
     good_diversity: float | None = None
     bad_diversity: float | None = None
+
+    plot = extension(picture("error_decomposition"), extra="plot")
 
 
 def decompose(

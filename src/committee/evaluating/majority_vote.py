@@ -19,6 +19,7 @@ from committee.evaluating.vote_scores import Given, read_class_votes
 from committee.parameters import is_integer, is_number
 from committee.printing import brief
 from committee.table.input_types import ArrayLike
+from committee.table.result_frame import Tabulated
 from committee.task import to_numbers
 from committee.votes.vote_arrays import labels_of
 
@@ -151,7 +152,7 @@ def check_members(n: int, p: ArrayLike, correlation: float) -> np.ndarray:
 
 @brief
 @dataclass(frozen=True)
-class Forecast:
+class Forecast(Tabulated):
     """The theoretical and the observed accuracy of a majority vote.
 
     Parameters

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from committee.charts.canvas import Canvas, width_of
-from committee.charts.style import ACCENT, GREY, INK, SECOND, Chart, altair, styled
+from committee.charts.style import ACCENT, GREY, INK, SECOND, Chart, altair, mixed, styled
 from committee.documentation import with_parameters
 from committee.evaluating.comparison import Comparison
 from committee.reporting.chart_files import DRAWN
 
 CELL_WIDTH, CELL_HEIGHT, HEAD = 104.0, 62.0, 44.0
-# The colours of cells if the learner of the column is better, both are equal, or that of the row is better.
-BLUE, WHITE, ORANGE = (0x6B, 0x9F, 0xE0), (0xFF, 0xFF, 0xFF), (0xF0, 0x97, 0x5F)
+# The colours of cells if the learner of the column is better, or that of the row.
+BLUE, ORANGE = "#6b9fe0", "#f0975f"
 # The side of a scatter, in pixels.
 SIDE = 400
 
@@ -158,11 +158,8 @@ def tint(share: float) -> str:
     >>> tint(0.0), tint(1.0)
     ('#ffffff', '#f0975f')
     """
-    end = ORANGE if share > 0 else BLUE
     # The exponent makes small differences visible.
-    strength = min(1.0, abs(share)) ** 0.6
-    mixed = (round(white + (colour - white) * strength) for white, colour in zip(WHITE, end, strict=True))
-    return "#" + "".join(f"{each:02x}" for each in mixed)
+    return mixed(ORANGE if share > 0 else BLUE, min(1.0, abs(share)) ** 0.6)
 
 
 def formatted(p_value: float) -> str:

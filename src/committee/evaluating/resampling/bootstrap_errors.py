@@ -21,6 +21,7 @@ from committee.parameters import refusing_unknown_names
 from committee.printing import brief
 from committee.running import Runner
 from committee.table.input_types import ArrayLike, RandomState, TableLike
+from committee.table.result_frame import Tabulated
 
 KINDS = ("plain", "out_of_bag", ".632", ".632+")
 # The no-information rate is exact if y has at most this many distinct values and the metric is a mean over
@@ -32,7 +33,7 @@ N_SHUFFLES = 100
 
 @brief
 @dataclass(frozen=True)
-class BootstrapError:
+class BootstrapError(Tabulated):
     """Estimates of the error on new rows.
 
     Parameters

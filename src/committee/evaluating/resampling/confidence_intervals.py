@@ -18,6 +18,7 @@ from sklearn.utils import check_random_state
 
 from committee import running
 from committee.documentation import with_parameters
+from committee.extensions import extension, picture
 from committee.metrics.row_losses import NoValueError
 from committee.metrics.scoring import known, name_of_function
 from committee.parameters import is_float, is_integer
@@ -25,6 +26,7 @@ from committee.printing import brief
 from committee.running import Runner
 from committee.running.runner import failed
 from committee.table.input_types import ArrayLike, RandomState, TableLike
+from committee.table.result_frame import Tabulated
 from committee.table.schema import take_rows
 from committee.task import are_repetitions, to_numbers
 from committee.votes.honest_votes import n_rows_of
@@ -64,7 +66,7 @@ class Where(TypedDict, total=False):
 
 @brief
 @dataclass(frozen=True, eq=False)
-class Interval:
+class Interval(Tabulated):
     """An estimate with its confidence interval.
 
     Parameters
@@ -88,6 +90,8 @@ class Interval:
     high: float | np.ndarray
     level: float
     kind: str
+
+    plot = extension(picture("intervals"), extra="plot")
 
     def __str__(self) -> str:
         each = zip(*(np.ravel(part) for part in (self.value, self.low, self.high)), strict=True)

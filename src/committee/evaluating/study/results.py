@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
 
 from committee.evaluating.comparison import Comparison, listed
@@ -19,7 +16,6 @@ from committee.metrics.row_losses import NoValueError
 from committee.metrics.scoring import check_scoring, metric_of, name_of, task_of
 from committee.votes.vote_arrays import as_shares
 
-BACKENDS = ("pandas", "polars", "pyarrow")
 # The most tables that an error lists.
 MOST_REASONS = 5
 # The unit of scaled scores, by the power of the unit of y in which scores are measured.
@@ -280,26 +276,3 @@ class Results:
             missing = [name for name in learners if name not in done]
             return f"not finished by {listed(missing)}" if missing else "no resample that all have finished"
         return "the metric has no value on it" if np.isnan(scores).any() else None
-
-
-def frame_of(columns: dict[str, list[object]], backend: str | None) -> Any:
-    """Create a data frame from columns.
-
-    Parameters
-    ----------
-    columns : dict of str to list
-    backend : {"pandas", "polars", "pyarrow"} or None
-        None means the first of these that is installed.
-
-    Returns
-    -------
-    DataFrame or Table
-    """
-    if backend is None:
-        backend = next((name for name in BACKENDS if importlib.util.find_spec(name) is not None), None)
-    if backend not in BACKENDS:
-        raise ValueError(f"backend must be one of {', '.join(BACKENDS)}, and be installed. Got {backend!r}.")
-    if importlib.util.find_spec(backend) is None:
-        raise ImportError(f"backend={backend!r} needs the package. Install it, or pass another backend.")
-    whose: Any = backend
-    return nw.from_dict(columns, backend=whose).to_native()

@@ -22,7 +22,6 @@ from committee.evaluating.study.results import (
     USUAL,
     Results,
     check_metrics,
-    frame_of,
     metrics_for,
     names_of,
     scores_of,
@@ -34,6 +33,7 @@ from committee.extensions import extension, study_report
 from committee.parameters import is_float, is_integer, is_number, refusing_unknown_names
 from committee.printing import counted
 from committee.running import Runner
+from committee.table.result_frame import frame_of
 from committee.votes.folds import N_FOLDS, drawn_share
 
 
