@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from committee.saving.format.container import metadata_of
+from committee.saving.states.committee_states import MEMBERS
 
 # The attributes that contain rows, by what they are called in a file; the values of other models are sums,
 # means or thresholds. `tests/saving/test_stored_rows.py` compares them with the arrays of all models.
@@ -69,11 +70,11 @@ def stored_rows(path: str | os.PathLike[str]) -> StoredRows:
 def parts_of(model: dict[str, object]) -> Iterator[tuple[str, object]]:
     """Yield the parts of the description of a model with their names."""
     fitted = model.get("fitted")
-    if not isinstance(fitted, dict) or "seats" not in fitted:
+    if not isinstance(fitted, dict) or MEMBERS not in fitted:
         yield MODEL, model
         return
-    for seat in fitted["seats"]:
-        values = dict(seat["dict"])
+    for member in fitted[MEMBERS]:
+        values = dict(member["dict"])
         yield str(values["name"]), values["models"]
     yield RULE, fitted.get("rule")
     yield HONEST_VOTES, {"honest": fitted.get("honest")}
