@@ -359,3 +359,12 @@ def test_unseen_values_are_reported(committee, folder):
         ]
     found = committee("evaluate", "model.committee", "new.csv", "--json").json
     assert [each["column"] for each in found["unseen"]] == ["size", "colour"]
+
+
+def test_inspect_names_the_parts_with_training_rows(committee, model):
+    assert "training rows in the file: in the honest votes\n" in committee("inspect", model).out
+    assert committee("inspect", model, "--json").json["stored_rows"]["parts"] == ["the honest votes"]
+    fit = ("fit", "flowers.csv", "--target", "kind", "--rule", "mean", "--quiet", "--estimators")
+    for members, shown in (("c45", "none"), ("c45,neighbours", "in neighbours")):
+        committee(*fit, members, "--out", "m.committee")
+        assert f"training rows in the file: {shown}\n" in committee("inspect", "m.committee").out

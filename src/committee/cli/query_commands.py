@@ -319,6 +319,8 @@ def check_places(model: str, table: str) -> None:
 
 def show_model(found: dict[str, Any], record: FitRecord | None) -> None:
     """Print the description of a model, with the scores that are known since its fit."""
+    from committee.saving.stored_rows import StoredRows
+
     say(f"{found['estimator']}, {size_of(found['n_bytes'])}, format {found['format_version']}")
     if found["target"] is not None:
         say(f"target: {found['target']}")
@@ -326,6 +328,7 @@ def show_model(found: dict[str, Any], record: FitRecord | None) -> None:
         say(f"classes ({found['n_classes']}): {some([str(label) for label in found['classes']])}")
     if found["data"] is not None:
         say(f"fitted on {found['data']['n_rows']} rows of {found['data']['n_columns']} columns")
+    say(f"training rows in the file: {StoredRows(**found['stored_rows'])}")
     for kind in sorted({column["kind"] for column in found["columns"]}):
         names = [column["name"] for column in found["columns"] if column["kind"] == kind]
         say(f"columns, {kind} ({len(names)}): {some(names)}")

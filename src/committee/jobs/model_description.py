@@ -15,6 +15,7 @@ from committee.automatic.portfolio import CANDIDATES, NAMED_ONLY, Size, library_
 from committee.combining.rule_registry import as_rule, title_of
 from committee.files import BadTable
 from committee.saving import Summary, verify
+from committee.saving.stored_rows import stored_rows
 from committee.table import Column, Kind
 
 MOST_CLASSES = 50
@@ -35,6 +36,7 @@ def describe(model: Any, path: str | os.PathLike[str]) -> dict[str, object]:
     dict
     """
     found = summarise(verify(path))
+    found["stored_rows"] = asdict(stored_rows(path))
     found["columns"] = [describe_column(column) for column in model.schema_.columns]
     if hasattr(model, "classes_"):
         found["n_classes"] = len(model.classes_)
