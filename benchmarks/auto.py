@@ -17,7 +17,6 @@ import argparse
 import importlib
 import importlib.util
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -26,7 +25,9 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from sklearn.model_selection import train_test_split
+
+import results
+from open_tables import TablesParser, manifest, split, table
 
 RUNS = Path(__file__).parent / "results" / "auto.jsonl"
 SYSTEMS = ("committee", "autogluon_medium", "autogluon_best", "lightgbm")
@@ -36,7 +37,6 @@ TABLES = (
     "concrete", "ames", "california-housing", "bike-sharing",
 )  # fmt: skip
 MOST_ROWS = 60_000
-LEAST_ROWS_OF_CLASS = 10
 LEAST_PROBABILITY = 1e-7
 # The seconds per row that a committee is pruned to, and the number of single rows that are then timed.
 LATENCY = 2e-3
@@ -48,7 +48,7 @@ def main():
     if arguments.one is not None:
         print(json.dumps(run(arguments.data, *arguments.one, arguments.seconds)))
         return
-    done = {(r["table"], r["split"], r["system"], r["seconds"]) for r in stored_runs()}
+    done = {(r["table"], r["split"], r["system"], r["seconds"]) for r in results.stored_runs(RUNS)}
     for name in arguments.tables:
         for split_number in range(arguments.splits):
             for system in arguments.systems:
@@ -62,16 +62,13 @@ def main():
 
 
 def parse():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, default=os.environ.get("COMMITTEE_TABLES"))
+    parser = TablesParser(__doc__)
     parser.add_argument("--seconds", type=float, default=30.0)
     parser.add_argument("--splits", type=int, default=2)
     parser.add_argument("--systems", nargs="+", choices=SYSTEMS, default=["committee"])
     parser.add_argument("--tables", nargs="+", default=list(TABLES))
     parser.add_argument("--one", nargs=3, metavar=("TABLE", "SPLIT", "SYSTEM"), help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    if arguments.data is None:
-        parser.error("the tables are not part of the project: pass --data FOLDER or set COMMITTEE_TABLES.")
     return arguments
 
 
@@ -82,38 +79,6 @@ def in_a_process(arguments, name, split_number, system):
         [*command, "--one", name, str(split_number), system], stdout=subprocess.PIPE, text=True, check=False
     )
     return json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 else None
-
-
-def manifest(folder):
-    """Return the list of the open tables."""
-    tables = pd.read_csv(Path(folder) / "manifest.csv", index_col="name")
-    return tables[tables.list == "open"]
-
-
-def table(folder, name, about, most_rows):
-    """Return X and y of a table: codes of the classes that are not rare, or numbers."""
-    frame = pd.read_parquet(Path(folder) / f"{name}.parquet")
-    if about.task == "classification":
-        labels = frame[about.target].astype(str)
-        frame = frame[labels.map(labels.value_counts()) >= LEAST_ROWS_OF_CLASS]
-        y = np.unique(frame[about.target].astype(str), return_inverse=True)[1]
-    else:
-        y = frame[about.target].to_numpy(dtype=np.float64)
-    X = frame.drop(columns=about.target).reset_index(drop=True)
-    # Some peers reject some names of columns.
-    X = X.set_axis([f"column {i}" for i in range(X.shape[1])], axis=1)
-    text = [name for name in X if not pd.api.types.is_numeric_dtype(X[name].dtype)]
-    X = X.astype(dict.fromkeys(text, "category"))
-    if len(y) > most_rows:
-        rows = np.random.default_rng(0).choice(len(y), most_rows, replace=False)
-        X, y = X.iloc[rows].reset_index(drop=True), y[rows]
-    return X, y
-
-
-def split(X, y, task, seed):
-    """Split a table into two thirds for training and one third for testing."""
-    strata = y if task == "classification" else None
-    return train_test_split(X, y, test_size=1 / 3, random_state=seed, stratify=strata)
 
 
 def run(folder, name, split_number, system, seconds):
@@ -232,21 +197,15 @@ def loss_of(task, votes, y_test, y):
     return float(np.sqrt(np.mean((votes[:, 0] - y_test) ** 2)) / np.std(y))
 
 
-def stored_runs():
-    """Return all stored runs."""
-    return [json.loads(line) for line in RUNS.read_text().splitlines()] if RUNS.exists() else []
-
-
 def store_run(done):
-    RUNS.parent.mkdir(parents=True, exist_ok=True)
-    with RUNS.open("a") as file:
-        file.write(json.dumps(done) + "\n")
+    """Append a run to the results, and print it."""
+    results.store_run(RUNS, done)
     print(f"{done['table']}, {done['system']}: {done['loss']:.4f}, {done['fit_seconds']:.1f} s", flush=True)
 
 
 def report(seconds):
     """Print the losses by table, the mean ranks, the shares of wins, and the longest fits."""
-    runs = pd.DataFrame([each for each in stored_runs() if each["seconds"] == seconds])
+    runs = pd.DataFrame([each for each in results.stored_runs(RUNS) if each["seconds"] == seconds])
     losses = runs.pivot_table("loss", "table", "system")
     print(losses.round(4).to_string())
     print("\nmean rank\n" + losses.dropna().rank(axis=1).mean().round(2).to_string())

@@ -8,7 +8,7 @@ from importlib.metadata import version
 import pandas as pd
 
 import results
-from auto import stored_runs
+from auto import RUNS
 
 US, ALONE, LIGHTGBM = "committee", "its best member", "LightGBM"
 NAMES = {
@@ -45,7 +45,7 @@ METRICS = {
 
 def main():
     """Write the result."""
-    runs = complete_splits(pd.DataFrame(stored_runs()))
+    runs = complete_splits(pd.DataFrame(results.stored_runs(RUNS)))
     splits = ", ".join(
         f"{group.split.nunique()} at {seconds:.0f} s" for seconds, group in runs.groupby("seconds")
     )
@@ -75,7 +75,7 @@ def main():
                     for seconds in sorted(runs.seconds.unique())
                     for target in targets_of(runs, seconds)
                 ),
-                *targets_without_peers(pd.DataFrame(stored_runs())),
+                *targets_without_peers(pd.DataFrame(results.stored_runs(RUNS))),
             ],
             "plots": [],
             "failures": [],

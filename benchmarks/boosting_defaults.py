@@ -10,11 +10,9 @@ Each finished run is appended to `results/raw/boosting_defaults.jsonl`, so a sto
 may run in parallel. `--again committee` drops the stored runs of a learner.
 """
 
-import argparse
 import importlib
 import importlib.metadata
 import json
-import os
 import sys
 import time
 from dataclasses import dataclass
@@ -27,6 +25,7 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold
 
 import results
+from open_tables import TablesParser
 from verdicts import US, not_above
 
 N_FOLDS = 3
@@ -83,7 +82,7 @@ def main():
     names = arguments.tables or tables.index.tolist()
     if unknown := set(names) - set(tables.index):
         sys.exit(f"{arguments.data} has no table {', '.join(sorted(unknown))}.")
-    done = [run for run in stored_runs() if run["learner"] not in arguments.again]
+    done = [run for run in results.stored_runs(RUNS) if run["learner"] not in arguments.again]
     if arguments.again:
         RUNS.write_text("".join(json.dumps(run) + "\n" for run in done))
     finished = {(run["table"], run["learner"]) for run in done}
@@ -91,28 +90,20 @@ def main():
         for learner in arguments.learners:
             if (name, learner) not in finished:
                 run = cross_validate(name, learner, *read(arguments.data, name, tables.target[name]))
-                store_run(run)
+                results.store_run(RUNS, run)
                 print(describe(run), flush=True)
-    for result in defaults_result(stored_runs(), tables), categories_result(stored_runs(), tables):
+    runs = results.stored_runs(RUNS)
+    for result in defaults_result(runs, tables), categories_result(runs, tables):
         print("\n" + results.markdown(*results.verdict_table(result)))
         print(f"Wrote {results.write(result, complete=not result['failures']).name}")
 
 
 def parse():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument(
-        "--data", type=Path, default=os.environ.get("COMMITTEE_TABLES"), help="folder with manifest.csv"
-    )
+    parser = TablesParser(__doc__)
     parser.add_argument("--tables", nargs="+", help="names; default: all")
     parser.add_argument("--learners", nargs="+", choices=LEARNERS, default=list(LEARNERS))
     parser.add_argument("--again", nargs="+", choices=LEARNERS, default=[], help="measure these again")
     arguments = parser.parse_args()
-    if arguments.data is None:
-        parser.error("the tables are not part of the project: pass --data FOLDER or set COMMITTEE_TABLES.")
-    if not (Path(arguments.data) / "manifest.csv").exists():
-        parser.error(
-            f"{arguments.data} has no manifest.csv; the docstring of this file describes the folder."
-        )
     return arguments
 
 
@@ -169,17 +160,6 @@ def cross_validate(name, learner, X, y):
 def loss_of(probabilities, y):
     p = np.clip(probabilities.astype(np.float64), LEAST_PROBABILITY, 1)
     return float(log_loss(y, p / p.sum(axis=1, keepdims=True), labels=np.arange(p.shape[1])))
-
-
-def stored_runs():
-    """Return all stored runs."""
-    return [json.loads(line) for line in RUNS.read_text().splitlines()] if RUNS.exists() else []
-
-
-def store_run(run):
-    RUNS.parent.mkdir(parents=True, exist_ok=True)
-    with RUNS.open("a") as file:
-        file.write(json.dumps(run) + "\n")
 
 
 def describe(run):

@@ -15,7 +15,6 @@ defaults` runs CAWPEClassifier with its defaults.
 """
 
 import argparse
-import json
 import os
 import sys
 import time
@@ -50,7 +49,7 @@ def main():
     names = arguments.tables or list(tables.index)
     if unknown := set(names) - set(tables.index):
         sys.exit(f"The paper or {arguments.data} has no table {', '.join(sorted(unknown))}.")
-    done = {(run["members"], run["table"], run["resample"]) for run in stored_runs()}
+    done = {(run["members"], run["table"], run["resample"]) for run in results.stored_runs(RUNS)}
     jobs = [
         (line_up, name, resample)
         for name in sorted(names, key=lambda name: tables.rows[name] * tables.features[name])
@@ -60,10 +59,10 @@ def main():
     ]
     for number, (line_up, name, resample) in enumerate(jobs, start=1):
         run = measure(line_up, name, resample, *read(arguments.data, name, tables.target[name]))
-        store_run(run)
+        results.store_run(RUNS, run)
         print(f"[{number}/{len(jobs)}] {describe(run)}", flush=True)
     published = cawpe_report.read_published(arguments.published)
-    cawpe_report.write(stored_runs(), tables, published, arguments.resamples)
+    cawpe_report.write(results.stored_runs(RUNS), tables, published, arguments.resamples)
 
 
 def parse():
@@ -182,17 +181,6 @@ def area(votes, is_class):
         return 1.0
     above = rankdata(votes)[is_class].sum() - n_class * (n_class + 1) / 2
     return float(above / (n_class * n_others))
-
-
-def stored_runs(path=RUNS):
-    """Return all stored runs."""
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
-
-
-def store_run(run, path=RUNS):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a") as file:
-        file.write(json.dumps(run) + "\n")
 
 
 def describe(run):

@@ -8,9 +8,6 @@ of steps. The time is processor time of one thread. Each finished run is appende
 `results/raw/network.jsonl`, and every call prints a summary of all runs.
 """
 
-import argparse
-import json
-import os
 import time
 import warnings
 from pathlib import Path
@@ -24,7 +21,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from auto import MOST_ROWS, TABLES, loss_of, manifest, split, table
+import results
+from auto import MOST_ROWS, TABLES, loss_of
 from committee import (
     GradientBoostingClassifier,
     GradientBoostingRegressor,
@@ -32,6 +30,7 @@ from committee import (
     NetworkRegressor,
 )
 from committee.members import TableEncoder
+from open_tables import TablesParser, manifest, split, table
 
 RUNS = Path(__file__).parent / "results" / "raw" / "network.jsonl"
 # The approximate number of steps of the perceptron, on tables of any size.
@@ -41,7 +40,7 @@ N_STEPS = 2000
 def main():
     arguments = parse()
     about = manifest(arguments.data)
-    done = {(r["table"], r["split"], r["system"], r["rows"]) for r in stored_runs()}
+    done = {(r["table"], r["split"], r["system"], r["rows"]) for r in results.stored_runs(RUNS)}
     for name in arguments.tables:
         for split_number in range(arguments.splits):
             wanted = [(name, split_number, system, arguments.rows) for system in arguments.systems]
@@ -56,15 +55,12 @@ def main():
 
 
 def parse():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, default=os.environ.get("COMMITTEE_TABLES"))
+    parser = TablesParser(__doc__)
     parser.add_argument("--splits", type=int, default=1)
     parser.add_argument("--rows", type=int, default=MOST_ROWS)
     parser.add_argument("--systems", nargs="+", choices=SYSTEMS, default=list(SYSTEMS))
     parser.add_argument("--tables", nargs="+", default=list(TABLES))
     arguments = parser.parse_args()
-    if arguments.data is None:
-        parser.error("the tables are not part of the project: pass --data FOLDER or set COMMITTEE_TABLES.")
     return arguments
 
 
@@ -129,25 +125,18 @@ SYSTEMS = {
 }
 
 
-def stored_runs():
-    """Return all stored runs."""
-    return [json.loads(line) for line in RUNS.read_text().splitlines()] if RUNS.exists() else []
-
-
 def store_run(key, loss, seconds):
     done = dict(zip(("table", "split", "system", "rows"), key, strict=True)) | {
         "loss": loss,
         "seconds": seconds,
     }
-    RUNS.parent.mkdir(parents=True, exist_ok=True)
-    with RUNS.open("a") as file:
-        file.write(json.dumps(done) + "\n")
+    results.store_run(RUNS, done)
     print(f"{done['table']}, {done['system']}: {loss:.4f}, {seconds:.1f} s", flush=True)
 
 
 def report(arguments):
     """Print losses and seconds by table, and compare networks with the perceptron."""
-    runs = pd.DataFrame(stored_runs())
+    runs = pd.DataFrame(results.stored_runs(RUNS))
     runs = runs[(runs.rows == arguments.rows) & runs.table.isin(arguments.tables)]
     losses, seconds = (runs.pivot_table(what, "table", "system") for what in ("loss", "seconds"))
     print("loss\n" + losses.round(4).to_string())

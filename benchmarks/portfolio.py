@@ -14,9 +14,7 @@ logarithm of the test loss per second of its folds, under a rule of the automati
 settings there were chosen here too. `TRIED` contains settings that are not in the package; they come last.
 """
 
-import argparse
 import json
-import os
 import time
 import warnings
 from importlib.metadata import version
@@ -40,6 +38,7 @@ from committee.automatic.portfolio import (
 )
 from committee.rules import AdjustedRule, StackingRule
 from committee.table import read
+from open_tables import TablesParser, manifest, split, table
 
 FIRST = "booster"
 # Disjoint from the tables of `auto.py`, and not similar to them.
@@ -148,7 +147,7 @@ EVERY = CANDIDATES | TRIED
 
 def main():
     arguments = parse()
-    tables = auto.manifest(arguments.data)
+    tables = manifest(arguments.data)
     for task in RULES:
         wanted = [name for name, each in EVERY.items() if task in each.tasks]
         wanted = [name for name in wanted if not arguments.members or name in arguments.members]
@@ -165,8 +164,7 @@ def main():
 
 
 def parse():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, default=os.environ.get("COMMITTEE_TABLES"))
+    parser = TablesParser(__doc__)
     parser.add_argument("--votes", type=Path, required=True, help="folder of the banks of votes")
     parser.add_argument(
         "--tables",
@@ -185,8 +183,6 @@ def parse():
         "--only-votes", action="store_true", help="collect votes only, without ordering the members"
     )
     arguments = parser.parse_args()
-    if arguments.data is None:
-        parser.error("the tables are not part of the project: pass --data FOLDER or set COMMITTEE_TABLES.")
     return arguments
 
 
@@ -197,7 +193,7 @@ def folder_of(name, n_rows):
 
 def collect_votes(arguments, name, about, members, n_rows):
     """Return the bank of a table with the votes of the members that suit it, and y of its test rows."""
-    X, X_test, y, y_test = auto.split(*auto.table(arguments.data, name, about, n_rows), about.task, seed=0)
+    X, X_test, y, y_test = split(*table(arguments.data, name, about, n_rows), about.task, seed=0)
     folder = arguments.votes / folder_of(name, n_rows)
     bank = Bank(X, y, task=about.task, X_test=X_test, folder=folder, calibrate="sigmoid")
     n_outputs = len(np.unique(y)) if about.task == "classification" else 1

@@ -61,6 +61,18 @@ class Readings:
         return {m for c, _, m in self._values if c == case}
 
 
+def stored_runs(path):
+    """Return the runs of a file of JSON lines, to which `store_run` appends."""
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def store_run(path, run):
+    """Append a run to a file, so that an interrupted call continues."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a") as file:
+        file.write(json.dumps(run) + "\n")
+
+
 def machine():
     """Describe the hardware and software of the machine, without its name."""
     return {

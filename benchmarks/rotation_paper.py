@@ -22,7 +22,7 @@ from pathlib import Path
 import pandas as pd
 
 import results
-from cawpe_paper import halves, manifest, read, store_run, stored_runs
+from cawpe_paper import halves, manifest, read
 from committee import RotationForestClassifier
 
 RUNS = results.FOLDER / "raw" / "rotation_paper.jsonl"
@@ -39,7 +39,7 @@ def main():
     names = arguments.tables or list(tables.index)
     if unknown := set(names) - set(tables.index):
         sys.exit(f"The study or {arguments.data} has no table {', '.join(sorted(unknown))}.")
-    done = {(run["table"], run["resample"]) for run in stored_runs(RUNS)}
+    done = {(run["table"], run["resample"]) for run in results.stored_runs(RUNS)}
     jobs = [
         (name, resample)
         for name in sorted(names, key=lambda name: tables.rows[name] * tables.features[name])
@@ -48,9 +48,9 @@ def main():
     ]
     for number, (name, resample) in enumerate(jobs, start=1):
         run = measure(name, resample, *read(arguments.data, name, tables.target[name]))
-        store_run(run, RUNS)
+        results.store_run(RUNS, run)
         print(f"[{number}/{len(jobs)}] {name}, resample {resample}: {run['accuracy']:.4f}", flush=True)
-    write(stored_runs(RUNS), tables, published, arguments.resamples)
+    write(results.stored_runs(RUNS), tables, published, arguments.resamples)
 
 
 def parse():

@@ -12,9 +12,6 @@ squared error for regression. The standard error of its difference from the test
 independent means of row losses. The baseline predicts the shares of the classes, or the mean of y.
 """
 
-import argparse
-import json
-import os
 import time
 import warnings
 from pathlib import Path
@@ -24,7 +21,8 @@ import pandas as pd
 from sklearn.base import clone
 from sklearn.model_selection import train_test_split
 
-from auto import manifest, table
+import results
+from open_tables import TablesParser, manifest, table
 
 RUNS = Path(__file__).parent / "results" / "small_tables.jsonl"
 TABLES = (
@@ -44,7 +42,7 @@ LEAST_SHARE = 1 / 30
 def main():
     """Run the fits that are missing, and print a summary."""
     arguments = parse()
-    done = {(run["table"], run["rows"], run["cut"]) for run in stored_runs()}
+    done = {(run["table"], run["rows"], run["cut"]) for run in results.stored_runs(RUNS)}
     tables = {}
     # Partial results cover all tables.
     for cut in range(arguments.cuts):
@@ -65,14 +63,11 @@ def main():
 
 def parse():
     """Parse the command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, default=os.environ.get("COMMITTEE_TABLES"))
+    parser = TablesParser(__doc__)
     parser.add_argument("--cuts", type=int, default=20)
     parser.add_argument("--rows", type=int, nargs="+", default=list(ROWS))
     parser.add_argument("--tables", nargs="+", default=list(TABLES))
     arguments = parser.parse_args()
-    if arguments.data is None:
-        parser.error("the tables are not part of the project: pass --data FOLDER or set COMMITTEE_TABLES.")
     return arguments
 
 
@@ -149,22 +144,15 @@ def standard_error(losses):
     return losses.std(ddof=1) / np.sqrt(len(losses))
 
 
-def stored_runs():
-    """Return all stored runs."""
-    return [json.loads(line) for line in RUNS.read_text().splitlines()] if RUNS.exists() else []
-
-
 def store_run(run):
     """Append a run to the results."""
-    RUNS.parent.mkdir(parents=True, exist_ok=True)
-    with RUNS.open("a") as file:
-        file.write(json.dumps(run) + "\n")
+    results.store_run(RUNS, run)
     print(f"{run['table']}, {run['rows']} rows: {run['shown']:.4f}, test {run['test']:.4f}", flush=True)
 
 
 def report():
     """Print how good the scores are, by rows and in all, and the comparison with the baseline."""
-    runs = pd.DataFrame(stored_runs())
+    runs = pd.DataFrame(results.stored_runs(RUNS))
     if runs.empty:
         return
     print(summary(runs).round(3).to_string())
