@@ -6,10 +6,13 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from committee import _engine
+from committee.learners.scikit_learn_trees import to_scikit_learn_tree
 from committee.learners.training_data import Training, read_training
+from committee.learners.tree_arrays import TreeArrays, tree_arrays
 from committee.learners.tree_export import (
     TreeNode,
     any_of,
@@ -34,6 +37,8 @@ class SingleTree(Voter):
         How much the splits on each column lower the impurity. They sum to 1, or are all 0.
     nbytes : int
         The size of the tree in memory.
+    tree_ : TreeArrays
+        The nodes as read-only arrays, with the names of scikit-learn's `tree_`.
     """
 
     max_features_: int
@@ -128,6 +133,41 @@ class SingleTree(Voter):
     def get_depth(self) -> int:
         """Return the number of splits on the longest path from the root to a leaf."""
         return int(depths_of(self._describe()).max())
+
+    @property
+    def tree_(self) -> TreeArrays:
+        """The nodes as read-only arrays with the names of scikit-learn's `tree_`, made on access."""
+        check_is_fitted(self)
+        criterion = getattr(self, "criterion", None)
+        return tree_arrays(self._forest, 0, criterion=criterion, weight_unit=self._weight_unit)
+
+    def to_sklearn(self, X: Any = None) -> BaseEstimator:
+        """Return the same tree as a fitted estimator of scikit-learn.
+
+        `sklearn.tree.plot_tree` and other libraries that read trees of scikit-learn then work.
+        scikit-learn rounds X to float32. The predictions are equal for values that float32 represents
+        exactly, and for all others unless a threshold is between a value and its rounded value.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns), default=None
+            Rows, usually those of the fit, that must keep their leaves although they are rounded. Thresholds
+            move between the rounded values of the nearest rows. It is an error if rounding makes the values
+            of two rows equal that a split separates.
+
+        Returns
+        -------
+        sklearn.tree.DecisionTreeClassifier or DecisionTreeRegressor
+
+        Examples
+        --------
+        >>> from committee import DecisionTreeRegressor
+        >>> tree = DecisionTreeRegressor().fit([[1], [2], [9]], [0.0, 0.0, 5.0])
+        >>> tree.to_sklearn().predict([[0], [10]])
+        array([0., 5.])
+        """
+        check_is_fitted(self)
+        return to_scikit_learn_tree(self, None if X is None else self._read(X))
 
     @property
     def feature_importances_(self) -> np.ndarray:

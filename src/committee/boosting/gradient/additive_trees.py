@@ -11,9 +11,14 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.metrics import accuracy_score, r2_score
+from sklearn.utils.validation import check_is_fitted
 
 from committee import _engine
+from committee.boosting.gradient.scikit_learn_booster import to_scikit_learn_booster
+from committee.learners.fitted_members import Members
+from committee.learners.tree_arrays import tree_arrays
 from committee.learners.voter import Classifies, Voter, attribute_of_part
 from committee.saving import Fields
 from committee.saving.states.tree_states import BoostedState
@@ -281,6 +286,8 @@ class AdditiveTrees(Staged):
         The share of each column in the reduction of the loss by splits. They sum to 1, or are all 0.
     split_counts_ : ndarray of shape (n_columns,)
         The number of splits on each column.
+    trees_ : sequence of TreeArrays
+        The trees of all rounds, with the names of `tree_` of scikit-learn. They are made on access.
     """
 
     _boosted: Boosted
@@ -311,6 +318,37 @@ class AdditiveTrees(Staged):
         "validation_score",
         "The negative mean loss on validation rows, as in `train_score_`; empty if there were none.",
     )
+
+    @property
+    def trees_(self) -> Members:
+        """The trees of all rounds as read-only arrays, with the names of scikit-learn's `tree_`."""
+        check_is_fitted(self)
+        return Members(self, self._forest, lambda _, trees, position: tree_arrays(trees, position))
+
+    def to_sklearn(self) -> BaseEstimator:
+        """Return the same trees as a fitted histogram gradient boosting of scikit-learn.
+
+        Libraries that read such models, such as shap and skl2onnx, then work. The predictions are equal up to
+        the order of summation. Categories stay categories: at most 255 of them in a column.
+
+        Returns
+        -------
+        sklearn.ensemble.HistGradientBoostingClassifier or HistGradientBoostingRegressor
+
+        Examples
+        --------
+        >>> from committee import GradientBoostingRegressor
+        >>> booster = GradientBoostingRegressor(20).fit([[1], [2], [8], [9]] * 9, [1.0, 1.0, 5.0, 6.0] * 9)
+        >>> np.allclose(booster.to_sklearn().predict([[1], [9]]), booster.predict([[1], [9]]))
+        True
+        """
+        check_is_fitted(self)
+        if self._boosted.statistics is not None:
+            raise ValueError(
+                "This model replaces columns of many categories by statistics of y, and scikit-learn cannot. "
+                "Merge their rare categories before the fit."
+            )
+        return to_scikit_learn_booster(self, self._forest, self._trees_per_round())
 
     def _read(self, X: Any) -> Table:
         table = super()._read(X)

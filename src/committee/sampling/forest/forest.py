@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from committee import _engine
@@ -17,6 +18,7 @@ from committee.combining.rule import Rule
 from committee.learners import tree_parameters
 from committee.learners.fit_session import CallbackSupportMixin, FitFrame, warn_of_no_more, with_callbacks
 from committee.learners.fitted_members import Members
+from committee.learners.scikit_learn_trees import to_scikit_learn_forest
 from committee.learners.single_tree import paths_to_nodes
 from committee.learners.training_data import (
     Training,
@@ -245,6 +247,35 @@ class Forest(CallbackSupportMixin, Ensemble):
         passed = [path[leaves[:, i]] for i, path in enumerate(paths)]
         n_nodes = [path.shape[1] for path in paths]
         return scipy.sparse.hstack(passed, format="csr"), np.cumsum([0, *n_nodes])
+
+    def to_sklearn(self, X: Any = None) -> BaseEstimator:
+        """Return the same forest as a fitted estimator of scikit-learn.
+
+        Libraries that read forests of scikit-learn, such as shap and skl2onnx, then work. scikit-learn rounds
+        X to float32. The predictions are equal for values that float32 represents exactly, and for all others
+        unless a threshold is between a value and its rounded value.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns), default=None
+            Rows, usually those of the fit, that must keep their leaves although they are rounded. Thresholds
+            move between the rounded values of the nearest rows. It is an error if rounding makes the values
+            of two rows equal that a split separates.
+
+        Returns
+        -------
+        estimator
+            Of the class of the same name in `sklearn.ensemble`.
+
+        Examples
+        --------
+        >>> from committee import RandomForestClassifier
+        >>> forest = RandomForestClassifier(random_state=0).fit([[1], [2], [8], [9]] * 5, [0, 0, 1, 1] * 5)
+        >>> forest.to_sklearn().predict([[1.5], [8.5]])
+        array([0, 1])
+        """
+        check_is_fitted(self)
+        return to_scikit_learn_forest(self, None if X is None else self._read(X))
 
     def _is_plain(self) -> bool:
         """Return whether the engine averages the votes itself, which needs no rule."""
