@@ -6,6 +6,7 @@ void register_adaboost(nanobind::module_& m);
 void register_boost(nanobind::module_& m);
 void register_c45(nanobind::module_& m);
 void register_c45_forest(nanobind::module_& m);
+void register_explaining(nanobind::module_& m);
 void register_neighbours(nanobind::module_& m);
 void register_network(nanobind::module_& m);
 void register_rotate(nanobind::module_& m);
@@ -29,4 +30,5 @@ NB_MODULE(_engine, m) {
     committee::register_neighbours(m);
     committee::register_network(m);
     committee::register_rotate(m);
+    committee::register_explaining(m);
 }
