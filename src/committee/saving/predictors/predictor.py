@@ -12,7 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
-from committee.table.raw_column import Untyped, read_column_like
+from committee.table.raw_column import Untyped, is_known, read_column_like
 from committee.table.schema import PLAIN, Column, Kind, Schema, Table
 from committee.task import Classification, Regression
 
@@ -188,6 +188,8 @@ def read_column(values: list[object], column: Column) -> np.ndarray:
     if column.kind in (Kind.NUMBER, Kind.BOOLEAN) and all(type(value) in NUMBERS for value in values):
         with contextlib.suppress(OverflowError):
             return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+    if column.kind is Kind.CATEGORY and all(is_known(value, column) for value in values):
+        return np.array([column.codes.get(value, 0) for value in values], dtype=np.int32)
     if column.kind in (Kind.DATE, Kind.SPAN):
         values = [read_date(value, column) for value in values]
     objects = np.empty(len(values), dtype=object)
