@@ -416,5 +416,9 @@ def test_rows_are_read_once_for_all_members_with_the_same_columns(path, monkeypa
             pd.DataFrame([row], dtype=object).astype(dict.fromkeys(numbers, float))
         )
         np.testing.assert_allclose(prepared.predict_proba(row), expected, atol=1e-7)
+        asked.clear()
+        np.testing.assert_allclose(
+            prepared.predict_proba([row, row]), np.repeat(expected, 2, axis=0), atol=1e-7
+        )
         assert all(asked.count(name) == 1 for name in numbers)
         assert asked.count("city") == len(schemas | {voting.schema_})

@@ -40,8 +40,11 @@ class PlainDecider(TableDecider):
     as_scores: bool
 
     def decide(self, table: Table, n_threads: int) -> np.ndarray:
-        """Return votes: numbers, probabilities, 1 for the predicted class, or scores."""
-        X = np.column_stack([column.astype(np.float64) for column in table.columns])
+        """Return the votes on a table."""
+        return self.votes(np.column_stack([column.astype(np.float64) for column in table.columns]))
+
+    def votes(self, X: np.ndarray) -> np.ndarray:
+        """Return votes on a matrix: numbers, probabilities, 1 for the predicted class, or scores."""
         if not np.isfinite(X).all():
             raise ValueError("X contains NaN or infinity, which the model does not support. Fill in numbers.")
         if isinstance(self.task, Regression):
@@ -83,7 +86,10 @@ class EncodedDecider(TableDecider):
         step = max(1, VALUES_AT_ONCE // self.encoding.width)
         ends = [*range(step, table.n_rows, step), table.n_rows]
         parts = [table.between(begin, end) for begin, end in zip([0, *ends], ends, strict=False)]
-        return np.concatenate([self.inner.decide(self.encoding.encode(part)) for part in parts])
+        plain = self.inner.decider
+        # A plain model takes the matrix itself, without a table of its columns.
+        decide = plain.votes if isinstance(plain, PlainDecider) else self.inner.decide
+        return np.concatenate([decide(self.encoding.encode(part)) for part in parts])
 
 
 def plain_predictor(

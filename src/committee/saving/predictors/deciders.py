@@ -108,8 +108,8 @@ class TreesDecider(TableDecider):
 
     def decide(self, table: Table, n_threads: int) -> np.ndarray:
         """Return the decision for each row."""
-        encoded = table if self.statistics is None else self.statistics.encode(table)
-        return self.forest.predict(list(encoded.columns), encoded.n_rows, self.rule, n_threads)
+        columns = list(table.columns) if self.statistics is None else self.statistics.columns(table)
+        return self.forest.predict(columns, table.n_rows, self.rule, n_threads)
 
     def matrix_function(self) -> Callable[[np.ndarray], np.ndarray] | None:
         """Return the engine's function for few rows, None if there are categories."""
@@ -402,6 +402,8 @@ def rows_for(member: Predictor, X: Rows, schema: Schema, columns: list[int] | No
 def aligned(votes: np.ndarray, member: Predictor, task: Task, absent: float) -> np.ndarray:
     """Extend the votes of a member to all classes of a task, with a value for those that it has not seen."""
     if isinstance(task, Regression) or isinstance(member.task, Regression):
+        return votes
+    if member.task.n_outputs == task.n_outputs:  # its classes are among those of the task
         return votes
     every = np.full((len(votes), task.n_outputs), absent)
     every[:, np.searchsorted(task.classes, member.task.classes)] = votes
