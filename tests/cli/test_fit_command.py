@@ -47,7 +47,7 @@ def test_after_a_time_limit_members_and_rule_are_scored_on_some_rows(committee, 
     fit = ("fit", "flowers.csv", "--target", "kind", *FAST, "--rule", "greedy")
     assert committee(*fit, "--time-limit", "10m", "--json").json["n_scored"] == 60
     # Two members vote for two classes: 25 rows have 100 votes.
-    monkeypatch.setattr("committee.automatic.automatic_committee.QUICK_VOTES", 100)
+    monkeypatch.setattr("committee.automatic.recorded_fit.QUICK_VOTES", 100)
     assert committee(*fit, "--json").json["n_scored"] == 60
     found = committee(*fit, "--time-limit", "10m", "--json").json
     assert found["n_scored"] == 25
@@ -86,7 +86,7 @@ def test_a_model_that_cannot_be_scored_is_saved_with_a_note(committee, monkeypat
     def refuse(*arguments, **given):
         raise ValueError("There are no two rows of a class.")
 
-    monkeypatch.setattr("committee.automatic.automatic_committee.leaderboard_of", refuse)
+    monkeypatch.setattr("committee.automatic.recorded_fit.leaderboard_of", refuse)
     fit = ("fit", "flowers.csv", "--target", "kind", *FAST[:-1])
     ended = committee(*fit)
     assert ended.code == 0 and "The model is in model.committee" in ended.out

@@ -8,13 +8,11 @@ decision does not need (`compaction`) and fits the others on all rows (`refits`)
 from __future__ import annotations
 
 import copy
-import datetime
-import math
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Self, overload
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -23,10 +21,9 @@ from sklearn.utils.validation import check_is_fitted
 from committee import running
 from committee.assembling.calibration import CALIBRATION
 from committee.assembling.committee import calibrate, for_fitted, for_places, honest_of
-from committee.assembling.fit_record import FitRecord, SkippedMember
-from committee.assembling.leaderboard import Leaderboard, leaderboard_of
+from committee.assembling.fit_record import SkippedMember
 from committee.assembling.member_fits import MemberFit
-from committee.assembling.named_members import FittedMember, Member, seeded_by_name
+from committee.assembling.named_members import Member, seeded_by_name
 from committee.automatic.automatic_parameters import AUTO, PRESETS
 from committee.automatic.compaction import (
     BUDGETS,
@@ -40,7 +37,9 @@ from committee.automatic.compaction import (
 from committee.automatic.journal import Journal
 from committee.automatic.limits import Clock
 from committee.automatic.portfolio import Size, members_of, portfolio, without_convergence_warnings
+from committee.automatic.recorded_fit import recorded_fit
 from committee.automatic.reduction import Reducing
+from committee.automatic.repeats import REPEATS_IN_TIME, Repeats, most_repeats, n_folds_of
 from committee.automatic.rule_choice import (
     check_scoring,
     sampled,
@@ -63,80 +62,15 @@ from committee.parameters import check_parameters, declared, is_integer
 from committee.running.resources import one_blas_thread
 from committee.saving.predictors.score_votes import Calibration
 from committee.table.input_types import TableLike
-from committee.table.row_hashes import N_DRAWN, rare_rows, row_hashes
-from committee.table.schema import take_rows
-from committee.table.source import open_source
 from committee.task import Classification
-from committee.votes.folds import Fold, drawn_folds
+from committee.votes.folds import Fold
 from committee.votes.honest_votes import HonestVotes
 
-LARGEST_SMALL = np.iinfo(np.int32).max
-MOST_REPEATS = 16
-# The number of votes for the leaderboard after a fit with a time limit. It takes less than half a second.
-QUICK_VOTES = 100_000
-# If there is time left, folds are repeated this often, and more often in tables of few rows. After the first
-# repeats, only members with weight continue: about as many models in all as without more repeats.
-REPEATS_IN_TIME, MANY_REPEATS_IN_TIME, ROWS_TO_REPEAT = 4, MOST_REPEATS, 50_000
 # The least weight in a mixture of the members with which a member continues, and the votes to find it on.
 LEAST_PART, MOST_TO_MIX = 0.01, 500_000
 # The folds of cv="auto": more in tables of at most FEW_ROWS rows, or FEW_ROWS_IN_A_SECOND with a time limit.
 USUAL_FOLDS, MANY_FOLDS = 5, 8
 FEW_ROWS, FEW_ROWS_IN_A_SECOND = 4_000, 150
-
-
-class Repeats(Sequence[list[Fold]]):
-    """Repeated random folds of the rows with weight.
-
-    The folds of a repeat take as much memory as a few columns, so only the last used ones are kept.
-
-    Parameters
-    ----------
-    n_folds : int
-    training : TrainingSet
-    seeds : ndarray of int
-        The seed of each repeat.
-    """
-
-    def __init__(self, n_folds: int, training: TrainingSet, seeds: np.ndarray) -> None:
-        self._n_folds, self._training, self._seeds = n_folds, training, seeds
-        self._last: tuple[int, list[Fold]] | None = None
-
-    @classmethod
-    def drawn(cls, n_folds: int, training: TrainingSet, n_repeats: int, rng: np.random.Generator) -> Self:
-        """Draw repeats. The numbers that the generator draws do not depend on n_repeats."""
-        return cls(n_folds, training, rng.integers(LARGEST_SEED, size=MOST_REPEATS)[:n_repeats])
-
-    def first(self, n_repeats: int) -> Self:
-        """Return the first repeats."""
-        return type(self)(self._n_folds, self._training, self._seeds[:n_repeats])
-
-    def __len__(self) -> int:
-        return len(self._seeds)
-
-    @overload
-    def __getitem__(self, number: int) -> list[Fold]: ...
-
-    @overload
-    def __getitem__(self, number: slice) -> list[list[Fold]]: ...
-
-    def __getitem__(self, number: int | slice) -> list[Fold] | list[list[Fold]]:
-        if isinstance(number, slice):
-            return [self[each] for each in range(*number.indices(len(self)))]
-        if self._last is None or self._last[0] != number:
-            self._last = None  # free its memory before the next folds are drawn
-            training, rng = self._training, np.random.default_rng(self._seeds[number])
-            # The folds of a table with fewer than 2^31 rows are kept in half of the memory.
-            rows = training.rows.astype(np.int32) if training.n_rows <= LARGEST_SMALL else training.rows
-            folds = drawn_folds(
-                self._n_folds, rows, training.y, training.groups, rng, is_class_task=training.are_classes
-            )
-            self._last = number, folds
-        return self._last[1]
-
-
-def n_folds_of(repeats: Sequence[list[Fold]]) -> int:
-    """Return the number of fits of each member, which is one if no rows are held out."""
-    return max(1, len(repeats) * len(repeats[0]))
 
 
 @declared
@@ -193,7 +127,7 @@ class AutomaticCommittee(Reducing):
                     lambda: None,
                     " while the committee was compacted",
                 )
-        self._record = self._new_record(training, honest, everyone, len(repeats[0]), skipped, clock)
+        self._record = recorded_fit(self, training, honest, everyone, len(repeats[0]), skipped, clock)
         return calls
 
     def _compact(
@@ -374,45 +308,6 @@ class AutomaticCommittee(Reducing):
             clock.stop()
         return fitted, skipped
 
-    def _new_record(
-        self,
-        training: TrainingSet,
-        honest: HonestVotes | None,
-        everyone: list[FittedMember],
-        n_folds: int,
-        skipped: tuple[SkippedMember, ...],
-        clock: Clock,
-    ) -> FitRecord:
-        """Score the committee and all members, also those that it has dropped, and record the fit."""
-        board: Leaderboard | None = None
-        problem = ""
-        if honest is not None and self._honest is not None:
-            honest = replace(honest, X=self._honest.X)
-            scored = sampled(honest, votes_in(math.inf) if clock.limit is None else QUICK_VOTES)
-            names = [each.name for each in everyone]
-            places = [names.index(each.name) for each in self._fitted_members]
-            known = self._known_of_members()
-            has_weights = all(each["weight"] is not None for each in known.values())
-            dropped = {"weight": 0.0 if has_weights else None, "n_models": 0}
-            known = {each.name: each.known() | dropped for each in everyone} | known
-
-            def score() -> Leaderboard:
-                scoring, seed = self._usual_scoring(), self.random_state
-                board = leaderboard_of(scored, names, [], scoring, seed, self.rule_, places)
-                return board.described(known)
-
-            try:
-                board = clock.finish(score, lambda: None, " while the leaderboard was made")
-            except ValueError as error:
-                # The committee is fitted, so this is not an error.
-                problem = " ".join(str(error).split())
-        date = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-        rows = np.random.default_rng(0).permutation(training.n_rows)[:N_DRAWN]
-        drawn = self._read(open_source(take_rows(training.X, rows)))
-        hashes = rare_rows(row_hashes([*drawn.columns, training.y[rows]], drawn.n_rows))
-        seconds = round(clock.elapsed(), 3)
-        return FitRecord(date, seconds, n_folds, skipped, board, problem, tuple(hashes.tolist()))
-
     def recombine(self, rule: object, X: TableLike | None = None) -> Self:
         """Return the committee with another rule. No member is fitted again.
 
@@ -494,11 +389,6 @@ class CommitteeRegressor(Regresses, AutomaticCommittee):
     >>> automatic.predict(X[:1]).round(-2)
     array([200.])
     """
-
-
-def most_repeats(training: TrainingSet) -> int:
-    """Return the maximum number of repeats of the folds."""
-    return MANY_REPEATS_IN_TIME if len(training.rows) <= ROWS_TO_REPEAT else REPEATS_IN_TIME
 
 
 def members_that_count(fitted: list[MemberFit], training: TrainingSet) -> list[str]:

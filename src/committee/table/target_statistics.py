@@ -23,19 +23,18 @@ class TargetStatistics:
 
     def encode(self, table: Table) -> Table:
         """Replace the categories of new rows."""
-        return self.replace(
-            table, {column: values[table.columns[column]] for column, values in self.by_column.items()}
-        )
+        return self.replace(table, self._of_rows(table))
+
+    def columns(self, table: Table) -> list[np.ndarray]:
+        """Return the columns of `encode` only, because a schema takes longer than a row."""
+        return replaced(table, self._of_rows(table))
 
     def replace(self, table: Table, statistics: dict[int, np.ndarray]) -> Table:
         """Replace columns of categories by columns of statistics, at the same positions."""
-        columns: list[np.ndarray] = []
-        for position, column in enumerate(table.columns):
-            if position in statistics:
-                columns += map(np.ascontiguousarray, statistics[position].T)
-            else:
-                columns.append(column)
-        return Table(self.schema(table.schema), tuple(columns), table.n_rows)
+        return Table(self.schema(table.schema), tuple(replaced(table, statistics)), table.n_rows)
+
+    def _of_rows(self, table: Table) -> dict[int, np.ndarray]:
+        return {column: values[table.columns[column]] for column, values in self.by_column.items()}
 
     def schema(self, schema: Schema) -> Schema:
         """Return the schema of an encoded table."""
@@ -52,3 +51,14 @@ class TargetStatistics:
         for column, values in self.by_column.items():
             widths[column] = values.shape[1]
         return np.repeat(np.arange(n_columns), widths)
+
+
+def replaced(table: Table, statistics: dict[int, np.ndarray]) -> list[np.ndarray]:
+    """Return the columns of a table with statistics, of shape (n_rows, n_statistics), at some positions."""
+    columns: list[np.ndarray] = []
+    for position, column in enumerate(table.columns):
+        if position in statistics:
+            columns += map(np.ascontiguousarray, statistics[position].T)
+        else:
+            columns.append(column)
+    return columns

@@ -5,6 +5,7 @@ import json
 import pickle
 import subprocess
 import sys
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -26,6 +27,8 @@ from sklearn.naive_bayes import BernoulliNB
 
 import committee
 from committee import AdaBoostM1Classifier, DecisionTreeRegressor, GradientBoostingClassifier
+from committee.saving.predictors.predictor import read_rows
+from committee.table import Column, Kind, Schema
 
 every_estimator = pytest.mark.parametrize("estimator", ALL_ESTIMATORS, ids=name_of)
 
@@ -196,3 +199,44 @@ def test_a_model_that_is_not_fitted_or_not_ours_has_no_predictor(path):
         ValueError, match=r"The model of .* needs the library .*RidgeClassifier\)\. Use committee"
     ):
         committee.predictor(path)
+
+
+ODD = (
+    None, 0, 1.5, -0.0, True, np.float32(2.5), np.int64(3), float("nan"), float("inf"), 2**62, 2**64, 10**400,
+    np.nan, "1.5", "Oslo", "new", "", 7, 7.0, pd.NaT, pd.NA, Decimal("1.5"), "2024-02-29",
+    datetime.date(2024, 2, 29), datetime.datetime(2024, 2, 29, 12), datetime.timedelta(hours=1),
+    datetime.time(12), [1], b"x", 1j,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        Column("x", Kind.NUMBER),
+        Column("x", Kind.BOOLEAN),
+        Column("x", Kind.CATEGORY, ("Bonn", "Oslo")),
+        Column("x", Kind.CATEGORY, (3, 7)),
+        Column("x", Kind.CATEGORY),
+        Column("x", Kind.DATE),
+        Column("x", Kind.SPAN),
+    ],
+    ids=lambda column: f"{column.kind.value} of {len(column.categories)}",
+)
+@pytest.mark.parametrize("value", ODD, ids=repr)
+def test_a_single_row_is_read_like_the_column_of_many_rows(column, value):
+    """Two equal rows are read column by column, one row at once."""
+    schema = Schema((column, Column("y", Kind.NUMBER)), named=True)
+    row = {"y": 0.5, "x": value}
+    results = []
+    for rows in ([row], [row, row]):
+        try:
+            results.append([each[:1] for each in read_rows(rows, schema).columns])
+        except (ValueError, TypeError, OverflowError) as error:
+            results.append((type(error), str(error)))
+    one, many = results
+    if isinstance(many, tuple):
+        assert one == many
+    else:
+        for first, second in zip(one, many, strict=True):
+            np.testing.assert_array_equal(first, second)
+            assert first.dtype == second.dtype

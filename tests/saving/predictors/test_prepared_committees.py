@@ -37,6 +37,7 @@ from committee import (
 from committee.combining.selection.competence import METHODS
 from committee.rules import AdjustedRule, CAWPERule, DynamicRule, RegionRule, rule_names
 from committee.saving import DamagedFile
+from committee.saving.predictors.predictor import read_column
 from committee.saving.states.committee_states import MEMBERS
 
 ALONE = """
@@ -386,3 +387,38 @@ def test_members_that_need_another_library_are_named():
     members = [("tree", C45Classifier()), ("bayes", BernoulliNB()), ("svm", LinearSVC())]
     voting = VotingClassifier(members, calibrate="sigmoid", cv=2).fit(np.nan_to_num(MATRIX), SIGNAL > 0)
     assert voting.members_without_predictor_ == ["bayes"]
+
+
+def test_rows_are_read_once_for_all_members_with_the_same_columns(path, monkeypatch):
+    """Members of folds have not seen every category, so only columns of categories are read again."""
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame({f"x{place}": rng.normal(size=60) for place in range(6)})
+    numbers = list(frame.columns)
+    frame["city"] = [f"city {place % 50}" for place in range(60)]
+    y = (frame["x0"] + (np.arange(60) % 50 > 25) > 0).astype(int)
+    members = [("c45", C45Classifier()), ("forest", RandomForestClassifier(5, random_state=0))]
+    voting = VotingClassifier(members, cv=4, refit=False, rule="mean", random_state=0).fit(frame, y)
+    schemas = {model.schema_ for models in voting.estimators_ for model in models}
+    assert len(schemas) > 1
+    voting.save(path)
+    prepared, asked = committee.predictor(path), []
+
+    def counted(values, column):
+        asked.append(column.name)
+        return read_column(values, column)
+
+    for module in ("predictor", "deciders"):
+        monkeypatch.setattr(f"committee.saving.predictors.{module}.read_column", counted)
+    rows = frame.to_dict("records")
+    for row in [*rows, rows[0] | {"city": "new"}, rows[1] | {"city": None}]:
+        asked.clear()
+        expected = voting.predict_proba(
+            pd.DataFrame([row], dtype=object).astype(dict.fromkeys(numbers, float))
+        )
+        np.testing.assert_allclose(prepared.predict_proba(row), expected, atol=1e-7)
+        asked.clear()
+        np.testing.assert_allclose(
+            prepared.predict_proba([row, row]), np.repeat(expected, 2, axis=0), atol=1e-7
+        )
+        assert all(asked.count(name) == 1 for name in numbers)
+        assert asked.count("city") == len(schemas | {voting.schema_})

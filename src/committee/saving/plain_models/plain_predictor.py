@@ -37,8 +37,11 @@ class PlainDecider(TableDecider):
     as_scores: bool
 
     def decide(self, table: Table, n_threads: int) -> np.ndarray:
-        """Return votes: numbers, probabilities, 1 for the predicted class, or scores."""
-        X = np.column_stack([column.astype(np.float64) for column in table.columns])
+        """Return the votes on a table."""
+        return self.votes(np.column_stack([column.astype(np.float64) for column in table.columns]))
+
+    def votes(self, X: np.ndarray) -> np.ndarray:
+        """Return votes on a matrix: numbers, probabilities, 1 for the predicted class, or scores."""
         if not np.isfinite(X).all():
             raise ValueError("X contains NaN or infinity, which the model does not support. Fill in numbers.")
         if isinstance(self.task, Regression):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from committee.saving.predictors.predictor import (
     Predictor,
     Rows,
     Task,
+    read_column,
     read_rows,
     table_of,
 )
@@ -109,8 +110,8 @@ class TreesDecider(TableDecider):
 
     def decide(self, table: Table, n_threads: int) -> np.ndarray:
         """Return the decision for each row."""
-        encoded = table if self.statistics is None else self.statistics.encode(table)
-        return self.forest.predict(list(encoded.columns), encoded.n_rows, self.rule, n_threads)
+        columns = list(table.columns) if self.statistics is None else self.statistics.columns(table)
+        return self.forest.predict(columns, table.n_rows, self.rule, n_threads)
 
     def matrix_function(self) -> Callable[[np.ndarray], np.ndarray] | None:
         """Return the engine's function for few rows, None if there are categories."""
@@ -186,36 +187,45 @@ class MedianDecider(TableDecider):
 
 @dataclass(frozen=True, eq=False)
 class SharedRows:
-    """Rows that several members decide on. Mappings are read once for all members with the same schema.
+    """Rows that several members decide on.
+
+    Mappings are read once. For members with other categories in some columns, only these are read again.
 
     Parameters
     ----------
     X : ndarray, mapping, or sequence of mappings
-    schema : Schema
-        The columns of the rows.
     table : Table
-        The rows, read by this schema.
+        The rows, read by the schema of the committee.
+    changes : mapping of Schema to (tuple of int or None)
+        The columns that differ in the schemas of members; None if their names differ.
     """
 
     X: Rows
-    schema: Schema
     table: Table
+    changes: Mapping[Schema, tuple[int, ...] | None]
     tables: dict[tuple[Schema, tuple[int, ...] | None], Table] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, X: Rows, schema: Schema) -> SharedRows:
-        """Read and check rows."""
-        table = table_of(X, schema)
-        return cls(X, schema, table, {(schema, None): table})
 
     def decided(self, member: Predictor, columns: list[int] | None) -> np.ndarray:
         """Return the decision of a member, which sees some or all columns."""
         if isinstance(self.X, np.ndarray) or not isinstance(member.decider, TableDecider):
-            return member.decide(rows_for(member, self.X, self.schema, columns))
+            return member.decide(rows_for(member, self.X, self.table.schema, columns))
         key = member.schema, None if columns is None else tuple(columns)
         if key not in self.tables:
-            self.tables[key] = read_rows(rows_for(member, self.X, self.schema, columns), member.schema)
+            self.tables[key] = self._read(member, columns)
         return member.decider.decide(self.tables[key], 1)
+
+    def _read(self, member: Predictor, columns: list[int] | None) -> Table:
+        """Read the rows by the schema of a member."""
+        whole, schema = self.table, member.schema
+        changes = None if columns is not None else self.changes.get(schema)
+        if changes is None:
+            return read_rows(rows_for(member, self.X, whole.schema, columns), schema)
+        rows: Any = [self.X] if isinstance(self.X, Mapping) else self.X
+        found = list(whole.columns)
+        for place in changes:
+            column = schema.columns[place]
+            found[place] = read_column([row[column.name] for row in rows], column)
+        return Table(schema, tuple(found), whole.n_rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -268,9 +278,11 @@ class RuleDecider:
         """Return a function from rows of a schema to the decision for each row."""
         dtype = np.float32 if isinstance(self.task, Classification) else np.float64
         n_folds = folds_of_rule(self.rule, [len(member.predictors) for member in self.fitted_members])
+        schemas = {each.schema for member in self.fitted_members for each in member.predictors}
+        changes = {each: schema.changes(each) for each in schemas}
 
         def decide_block(X: Rows) -> np.ndarray:
-            rows = SharedRows.of(X, schema)
+            rows = SharedRows(X, table_of(X, schema), changes)
             if self.rule is None:
                 return np.ones((rows.table.n_rows, 1))
             shape = (n_folds, len(self.fitted_members), rows.table.n_rows, self.task.n_outputs)
@@ -307,7 +319,9 @@ class EncodedDecider(TableDecider):
         step = max(1, VALUES_AT_ONCE // self.encoding.width)
         ends = [*range(step, table.n_rows, step), table.n_rows]
         parts = [table.between(begin, end) for begin, end in zip([0, *ends], ends, strict=False)]
-        return np.concatenate([self.inner.decide(self.encoding.encode(part)) for part in parts])
+        # A plain model votes on the matrix itself, without a table of its columns.
+        decide = getattr(self.inner.decider, "votes", self.inner.decide)
+        return np.concatenate([decide(self.encoding.encode(part)) for part in parts])
 
 
 @dataclass(frozen=True, eq=False)
@@ -414,6 +428,8 @@ def rows_for(member: Predictor, X: Rows, schema: Schema, columns: list[int] | No
 def aligned(votes: np.ndarray, member: Predictor, task: Task, absent: float) -> np.ndarray:
     """Extend the votes of a member to all classes of a task, with a value for those that it has not seen."""
     if isinstance(task, Regression) or isinstance(member.task, Regression):
+        return votes
+    if member.task.n_outputs == task.n_outputs:  # its classes are among those of the task
         return votes
     every = np.full((len(votes), task.n_outputs), absent)
     every[:, np.searchsorted(task.classes, member.task.classes)] = votes

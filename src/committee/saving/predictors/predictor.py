@@ -8,17 +8,19 @@ from __future__ import annotations
 import contextlib
 import datetime
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
-from committee.table.raw_column import Untyped, read_column_like
+from committee.table.raw_column import Untyped, is_known, read_column_like
 from committee.table.schema import PLAIN, Column, Kind, Schema, Table
 from committee.task import Classification, Regression
 
 # The types of numbers in JSON. A column of them needs no conversion value by value.
 NUMBERS = frozenset({float, int, bool, type(None)})
 Task = Classification | Regression
+# Larger integers are read one by one, because some do not fit in a float64.
+LARGEST = 2**63
 # A matrix of float64, a row as a mapping of column names to values, or a sequence of such rows.
 Rows = np.ndarray | Mapping[str, object] | Sequence[Mapping[str, object]]
 Decide = Callable[[Rows], np.ndarray]
@@ -145,8 +147,36 @@ def read_rows(rows: Rows, schema: Schema) -> Table:
         raise ValueError("There are no rows. Pass at least one.")
     for number, row in enumerate(each):
         check_names(row, number, schema)
+    if len(each) == 1:
+        return Table(schema, read_row(each[0], schema), 1)
     columns = tuple(read_column([row[column.name] for row in each], column) for column in schema.columns)
     return Table(schema, columns, len(each))
+
+
+def read_row(row: Mapping[str, object], schema: Schema) -> tuple[np.ndarray, ...]:
+    """Read one mapping as the columns of a schema.
+
+    Numbers and known categories are put in two arrays for all columns, because an array for each takes
+    longer than all else. `read_column` reads other values.
+    """
+    numbers, codes, others = [0.0] * schema.n_columns, [0] * schema.n_columns, []
+    for place, column in enumerate(schema.columns):
+        value: Any = row[column.name]
+        if column.kind is Kind.CATEGORY and is_known(value, column):
+            codes[place] = column.codes.get(value, 0)
+        elif column.kind in PLAIN and type(value) in NUMBERS and abs(value or 0) < LARGEST:
+            numbers[place] = np.nan if value is None else value
+        else:
+            others.append(place)
+    all_numbers, all_codes = np.array(numbers), np.array(codes, dtype=np.int32)
+    found = [
+        (all_codes if is_category else all_numbers)[place : place + 1]
+        for place, is_category in enumerate(schema.is_category.tolist())
+    ]
+    for place in others:
+        column = schema.columns[place]
+        found[place] = read_column([row[column.name]], column)
+    return tuple(found)
 
 
 def table_of(X: Rows, schema: Schema) -> Table:
@@ -188,6 +218,8 @@ def read_column(values: list[object], column: Column) -> np.ndarray:
     if column.kind in (Kind.NUMBER, Kind.BOOLEAN) and all(type(value) in NUMBERS for value in values):
         with contextlib.suppress(OverflowError):
             return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+    if column.kind is Kind.CATEGORY and all(is_known(value, column) for value in values):
+        return np.array([column.codes.get(value, 0) for value in values], dtype=np.int32)
     if column.kind in (Kind.DATE, Kind.SPAN):
         values = [read_date(value, column) for value in values]
     objects = np.empty(len(values), dtype=object)

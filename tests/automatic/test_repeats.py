@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.datasets import load_iris
 
-from committee.automatic.automatic_committee import Repeats, n_folds_of
+from committee.automatic.repeats import Repeats, n_folds_of
 from committee.members.training_set import TrainingSet
 from committee.task import Classification
 
