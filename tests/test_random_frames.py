@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from every_estimator import COMMITTEES, ESTIMATORS, EXPERTS, name_of
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone, is_classifier
 
@@ -50,6 +50,7 @@ def test_a_fit_works_or_raises_a_one_line_error(estimator, problem):
 @pytest.mark.parametrize("estimator", COMMITTEES, ids=name_of)
 @pytest.mark.filterwarnings("ignore")
 @settings(max_examples=8)
+@example(problem=(pd.DataFrame({"constant": [1.0] * 4}), pd.Series([0, 1, 0, 1]), None))
 @given(problem=problems())
 def test_a_fit_of_a_committee_works_or_raises_a_one_line_error(estimator, problem):
     check_fit(estimator, *problem)

@@ -22,6 +22,11 @@ struct PackedNodes {
     std::vector<std::uint32_t> left_children;  // of nodes that split numbers; empty if trees were grown depth first
     std::vector<std::uint32_t> values;  // of leaves: 0 for the next of the tree's own values, 1 + the value otherwise
     std::uint64_t n_shared = 0;         // values of a tree that come before its leaves' own
+
+    template <class Stream>
+    void visit(Stream& stream) {
+        visit_parts(stream, columns, sides, is_category, thresholds, sets, left_children, values, n_shared);
+    }
 };
 
 // The left children of a tree that is grown depth first, left before right, with the children of a node appended when
@@ -55,38 +60,36 @@ bool are_depth_first(const ForestArrays& arrays) {
 
 // The leaves of a tree have their own values in order, which come after the values that they share, if any.
 std::vector<std::uint32_t> pack_values(const ForestArrays& arrays, std::uint64_t n_shared) {
-    std::vector<std::uint32_t> values;
+    std::vector<std::uint32_t> values(arrays.nodes.size());
+    std::size_t n_values = 0;
     for (std::size_t t = 0; t + 1 < arrays.node_offsets.size(); ++t) {
         std::uint64_t next = n_shared;
         for (const NodeWord word : part(arrays.nodes, arrays.node_offsets, t)) {
-            if (!is_leaf(word)) continue;
-            const bool is_next = address_of(word) == next;
+            // Whether a node is a leaf cannot be predicted, so there are no branches.
+            const bool is_own = is_leaf(word), is_next = is_own && address_of(word) == next;
+            values[n_values] = is_next ? 0 : address_of(word) + 1;
+            n_values += is_own ? 1 : 0;
             next += is_next ? 1 : 0;
-            values.push_back(is_next ? 0 : address_of(word) + 1);
         }
     }
+    values.resize(n_values);
     return values;
 }
 
 PackedNodes pack_nodes(const ForestArrays& arrays) {
     PackedNodes packed;
     const bool keeps_children = !are_depth_first(arrays);
-    // Leaves of one class share one value per class, unless the trees have values for all nodes or are boosted.
-    packed.values = pack_values(arrays, 0);
-    if (std::vector<std::uint32_t> values = pack_values(arrays, arrays.n_outputs);
-        !values.empty() && std::ranges::max(values) < std::ranges::max(packed.values)) {
-        packed.values = std::move(values);
-        packed.n_shared = arrays.n_outputs;
-    }
     const bool has_categories = std::ranges::any_of(arrays.columns.is_category, [](auto each) { return each != 0; });
-    packed.columns.reserve(arrays.nodes.size());
-    const std::size_t n_bytes = (arrays.nodes.size() / 2 + 7) / 8;
+    const std::size_t n_nodes = arrays.nodes.size(), n_bytes = (n_nodes / 2 + 7) / 8;
+    packed.columns.resize(n_nodes);
+    packed.thresholds.reserve(n_nodes / 2);
     packed.sides.resize(n_bytes);
     packed.is_category.resize(has_categories ? n_bytes : 0);
     std::size_t n_inner = 0;
-    for (const NodeWord word : arrays.nodes) {
-        packed.columns.push_back(is_leaf(word) ? 0 : column_of(word) + 1);
+    for (std::size_t i = 0; i < n_nodes; ++i) {
+        const NodeWord word = arrays.nodes[i];
         if (is_leaf(word)) continue;
+        packed.columns[i] = column_of(word) + 1;
         set_bit(packed.sides, n_inner, missing_goes_right(word));
         if (has_categories) set_bit(packed.is_category, n_inner, is_category(word));
         ++n_inner;
@@ -96,6 +99,15 @@ PackedNodes pack_nodes(const ForestArrays& arrays) {
         }
         packed.thresholds.push_back(static_cast<std::uint16_t>(threshold_of(word)));
         if (keeps_children) packed.left_children.push_back(address_of(word));
+    }
+    packed.values = pack_values(arrays, 0);
+    // Leaves of one class share one value per class, unless the trees have values for all nodes or are boosted.
+    if (const std::uint32_t largest = packed.values.empty() ? 0 : std::ranges::max(packed.values); largest > 0) {
+        if (std::vector<std::uint32_t> values = pack_values(arrays, arrays.n_outputs);
+            std::ranges::max(values) < largest) {
+            packed.values = std::move(values);
+            packed.n_shared = arrays.n_outputs;
+        }
     }
     return packed;
 }
@@ -158,74 +170,59 @@ std::vector<NodeWord> unpack_nodes(const PackedNodes& packed, const std::vector<
     return nodes;
 }
 
-template <class Stream>
-void visit(Stream& stream, PackedNodes& nodes) {
-    stream.integers(nodes.columns);
-    stream.integers(nodes.sides);
-    stream.integers(nodes.is_category);
-    stream.integers(nodes.thresholds);
-    stream.integers(nodes.sets);
-    stream.integers(nodes.left_children);
-    stream.integers(nodes.values);
-    stream.scalar(nodes.n_shared);
-}
-
-template <class Stream>
-void visit(Stream& stream, ColumnArrays& columns) {
-    visit_offsets(stream, columns.cut_offsets);
-    // The numbers of one column have more in common than those of several.
+// The numbers of one column have more in common than those of several, unless columns share values. The shorter form is
+// written.
+void visit_cuts(PackedWriter& writer, ColumnArrays& columns) {
+    visit_parts(writer, Offsets{columns.cut_offsets});
+    PackedWriter together, apart;
     for (std::size_t j = 0; j + 1 < columns.cut_offsets.size(); ++j) {
-        std::vector<double> cuts;
-        if constexpr (!Stream::reads) cuts = copied(part(columns.cuts, columns.cut_offsets, j));
-        stream.doubles(cuts);
-        if constexpr (Stream::reads) append(columns.cuts, cuts);
+        apart.doubles(part(columns.cuts, columns.cut_offsets, j));
     }
-    stream.integers(columns.n_bins);
-    stream.integers(columns.is_category);
-    stream.integers(columns.is_used);
-    stream.doubles(columns.lowest);
-    stream.doubles(columns.highest);
+    // Cuts of one column differ, so values repeat only in several columns.
+    bool are_together = estimate_distinct(columns.cuts) < columns.cuts.size() / 8 * 7;
+    if (are_together) together.doubles(columns.cuts);
+    are_together = are_together && together.n_bytes() < apart.n_bytes();
+    visit_parts(writer, are_together);
+    writer.append(are_together ? together : apart);
 }
 
-template <class Stream>
-void visit(Stream& stream, ForestArrays& arrays, PackedNodes& nodes) {
-    stream.scalar(arrays.n_outputs);
-    visit_flag(stream, arrays.is_classifier);
-    visit_flag(stream, arrays.turns);
-    stream.scalar(arrays.n_scores);
-    stream.doubles(arrays.start);
-    stream.scalar(arrays.link);
-    stream.scalar(arrays.scale);
-    visit_offsets(stream, arrays.node_offsets);
-    visit(stream, nodes);
-    stream.integers(arrays.sets);
-    visit_offsets(stream, arrays.set_offsets);
-    stream.doubles(arrays.values);
-    visit_offsets(stream, arrays.value_offsets);
-    visit(stream, arrays.leaf_weights);
-    stream.doubles(arrays.impurities);
-    stream.doubles(arrays.weights);
-    stream.integers(arrays.n_rows);
-    visit(stream, arrays.columns);
+void visit_cuts(PackedReader& reader, ColumnArrays& columns) {
+    bool are_together = false;
+    visit_parts(reader, Offsets{columns.cut_offsets}, are_together);
+    for (std::size_t j = 0; j + 1 < (are_together ? 2 : columns.cut_offsets.size()); ++j) {
+        std::vector<double> cuts;
+        reader.doubles(cuts);
+        append(columns.cuts, cuts);
+    }
 }
+
+struct PackedForest {
+    ForestArrays arrays;
+    PackedNodes nodes;
+
+    template <class Stream>
+    void visit(Stream& stream) {
+        ForestArrays& a = arrays;
+        visit_parts(stream, a.n_outputs, a.is_classifier, a.turns, a.n_scores, a.start, a.link, a.scale,
+                    Offsets{a.node_offsets}, nodes, a.sets, Offsets{a.set_offsets}, a.values, Offsets{a.value_offsets},
+                    a.leaf_weights, a.impurities, a.weights, a.n_rows);
+        visit_cuts(stream, a.columns);
+        visit_parts(stream, a.columns.n_bins, a.columns.is_category, a.columns.is_used, a.columns.lowest,
+                    a.columns.highest);
+    }
+};
 
 }  // namespace
 
 std::vector<std::uint8_t> pack(ForestArrays arrays) {
     PackedNodes nodes = pack_nodes(arrays);
-    PackedWriter writer;
-    visit(writer, arrays, nodes);
-    return writer.take();
+    return to_bytes(PackedForest{std::move(arrays), std::move(nodes)});
 }
 
 ForestArrays unpack_forest(std::span<const std::uint8_t> bytes) {
-    ForestArrays arrays;
-    PackedNodes nodes;
-    PackedReader reader(bytes, require);
-    visit(reader, arrays, nodes);
-    reader.finish();
+    auto [arrays, nodes] = from_bytes<PackedForest>(bytes, require);
     arrays.nodes = unpack_nodes(nodes, arrays.node_offsets);
-    return arrays;
+    return std::move(arrays);
 }
 
 }  // namespace committee

@@ -2,9 +2,9 @@
 // stored without the zeros that end all of them, or as places in a sorted list of the distinct ones if that is smaller.
 // If most of them are 0, a bit for each marks those that are not, and only these are stored.
 //
-// PackedWriter and PackedReader have the same functions, so one function that visits the arrays of a model writes and
-// reads them. Bytes that are read are not trusted: the reader throws std::invalid_argument if they end too early, and
-// takes memory in proportion to their number.
+// PackedWriter and PackedReader have the same functions, so one function `visit(stream)` of the arrays of a model
+// writes and reads them. Bytes that are read are not trusted: the reader throws std::invalid_argument if they end too
+// early, and takes memory in proportion to their number.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <span>
 #include <stdexcept>
@@ -40,6 +41,64 @@ inline int width_for(std::uint64_t largest) {
 }
 inline std::size_t bytes_of(std::size_t n, int width) { return (n * static_cast<std::size_t>(width) + 7) / 8; }
 
+// The distinct values of an array in the order of their first places, and the place of each value among them.
+struct Listed {
+    std::vector<std::uint64_t> distinct;
+    std::vector<std::uint32_t> places;
+    bool is_shorter = true;
+};
+
+// The first bits of a product depend on all bits of the factors, also if the value ends with zeros.
+inline std::uint64_t hash_of(std::uint64_t value, int n_bits) { return value * 0x9e3779b97f4a7c15U >> (64 - n_bits); }
+
+// Estimates the number of distinct values of an array from those with one of 64 hashes.
+template <class Element>
+std::size_t estimate_distinct(const std::vector<Element>& values) {
+    constexpr int n_bits = 6;
+    std::vector<std::uint64_t> some;
+    for (const Element each : values) {
+        const auto value = std::bit_cast<std::uint64_t>(each);
+        if (hash_of(value, n_bits) == 0) some.push_back(value);
+    }
+    std::ranges::sort(some);
+    return static_cast<std::size_t>(std::ranges::unique(some).begin() - some.begin()) << n_bits;
+}
+
+// Lists the distinct values of an array. Gives up when is_shorter(n_distinct) does not hold, or if no value repeats.
+template <class IsShorter>
+Listed list_distinct(const std::vector<std::uint64_t>& values, IsShorter is_shorter) {
+    constexpr std::uint32_t empty = std::numeric_limits<std::uint32_t>::max();
+    constexpr std::size_t many = 1 << 12;
+    const bool all_rise = std::ranges::adjacent_find(values, std::ranges::greater_equal()) == values.end();
+    if (all_rise || (values.size() > many && !is_shorter(estimate_distinct(values)))) return {{}, {}, false};
+    Listed listed;
+    listed.places.reserve(values.size());
+    // A hash table with linear probing, at most half full. It holds places in the list.
+    std::vector<std::uint32_t> table(2 * std::bit_ceil(std::min(values.size(), many)), empty);
+    const auto slot_of = [&](std::uint64_t value) {
+        std::size_t slot = hash_of(value, std::countr_zero(table.size()));
+        while (table[slot] != empty && listed.distinct[table[slot]] != value) slot = (slot + 1) & (table.size() - 1);
+        return slot;
+    };
+    for (const std::uint64_t value : values) {
+        const std::size_t slot = slot_of(value);
+        if (table[slot] == empty) {
+            const auto place = static_cast<std::uint32_t>(listed.distinct.size());
+            if (!is_shorter(listed.distinct.size() + 1)) return {{}, {}, false};
+            listed.places.push_back(place);
+            listed.distinct.push_back(value);
+            table[slot] = place;
+            if (2 * listed.distinct.size() > table.size()) {
+                table.assign(2 * table.size(), empty);
+                for (std::uint32_t each = 0; each <= place; ++each) table[slot_of(listed.distinct[each])] = each;
+            }
+        } else {
+            listed.places.push_back(table[slot]);
+        }
+    }
+    return listed;
+}
+
 class PackedWriter {
   public:
     static constexpr bool reads = false;
@@ -55,22 +114,25 @@ class PackedWriter {
         size(values.size());
         const int width = width_for(largest);
         scalar(static_cast<std::uint8_t>(width));
-        const std::size_t begin = bytes_.size();
-        bytes_.resize(begin + bytes_of(values.size(), width));
+        const std::size_t begin = bytes_.size(), end = begin + bytes_of(values.size(), width);
+        bytes_.resize(end + sizeof(std::uint64_t));
+        std::uint8_t* at = bytes_.data() + begin;
         std::uint64_t word = 0;
         int n_bits = 0;
-        std::size_t at = begin;
         for (const std::uint64_t value : values) {
             word |= value << n_bits;
             n_bits += width;
-            for (; n_bits >= 8; n_bits -= 8, word >>= 8) bytes_[at++] = static_cast<std::uint8_t>(word);
+            std::memcpy(at, &word, sizeof word);
+            at += n_bits / 8;
+            word >>= n_bits / 8 * 8;
+            n_bits %= 8;
         }
-        if (n_bits > 0) bytes_[at] = static_cast<std::uint8_t>(word);
+        bytes_.resize(end);
     }
 
-    void doubles(const std::vector<double>& values) {
+    void doubles(std::span<const double> values) {
         std::vector<std::uint64_t> bits(values.size());
-        std::ranges::transform(values, bits.begin(), [](double value) { return std::bit_cast<std::uint64_t>(value); });
+        if (!values.empty()) std::memcpy(bits.data(), values.data(), values.size_bytes());
         const auto n_zeros = static_cast<std::size_t>(std::ranges::count(bits, 0U));
         const bool are_sparse = n_zeros > bits.size() / 2;
         scalar(static_cast<std::uint8_t>(are_sparse));
@@ -81,32 +143,31 @@ class PackedWriter {
             add(marks.data(), marks.size());
             std::erase(bits, 0U);
         }
-        put_bits(bits);
+        put_bits(std::move(bits));
     }
 
+    // Appends the bytes of another writer.
+    void append(const PackedWriter& other) { bytes_.insert(bytes_.end(), other.bytes_.begin(), other.bytes_.end()); }
+
+    std::size_t n_bytes() const { return bytes_.size(); }
     std::vector<std::uint8_t> take() { return std::move(bytes_); }
 
   private:
-    void put_bits(const std::vector<std::uint64_t>& bits) {
-        std::vector<std::uint64_t> distinct = bits;
-        std::ranges::sort(distinct);
-        distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+    void put_bits(std::vector<std::uint64_t> bits) {
         std::uint64_t all = 0;
-        for (const std::uint64_t each : distinct) all |= each;
+        for (const std::uint64_t each : bits) all |= each;
         const int shift = all == 0 ? 0 : std::countr_zero(all);
         const bool are_short = (all >> shift) >> widest == 0;
         const int width = are_short ? width_for(all >> shift) : 64;
-        const std::size_t listed = bytes_of(distinct.size(), width) + bytes_of(bits.size(), width_for(distinct.size()));
-        const bool are_listed = listed < bytes_of(bits.size(), width);
-        scalar(static_cast<std::uint8_t>(are_listed));
+        const auto listed_bytes = [&](std::size_t n_distinct) {
+            return bytes_of(n_distinct, width) + bytes_of(bits.size(), width_for(n_distinct));
+        };
+        Listed listed = list_distinct(
+            bits, [&](std::size_t n_distinct) { return listed_bytes(n_distinct) < bytes_of(bits.size(), width); });
+        scalar(static_cast<std::uint8_t>(listed.is_shorter));
         scalar(static_cast<std::uint8_t>(are_short ? shift : not_shifted));
-        put_shifted(are_listed ? distinct : bits, are_short, shift);
-        if (!are_listed) return;
-        std::vector<std::uint32_t> places(bits.size());
-        std::ranges::transform(bits, places.begin(), [&](std::uint64_t each) {
-            return static_cast<std::uint32_t>(std::ranges::lower_bound(distinct, each) - distinct.begin());
-        });
-        integers(places);
+        put_shifted(std::move(listed.is_shorter ? listed.distinct : bits), are_short, shift);
+        if (listed.is_shorter) integers(listed.places);
     }
 
     void put_shifted(std::vector<std::uint64_t> bits, bool are_short, int shift) {
@@ -249,38 +310,92 @@ class PackedReader {
     const Requirement& require_;
 };
 
+// Offsets are stored as the sizes of the parts between them.
+struct Offsets {
+    std::vector<std::uint64_t>& values;
+};
+
+// 32-bit indices, among which -1 has a meaning of its own.
+template <class Index>
+struct Indices {
+    std::vector<Index>& values;
+};
+
+template <class Stream, class Scalar>
+void visit_part(Stream& stream, Scalar& scalar) {
+    if constexpr (requires { scalar.visit(stream); }) {
+        scalar.visit(stream);
+    } else {
+        stream.scalar(scalar);
+    }
+}
+
 template <class Stream>
-void visit_flag(Stream& stream, bool& flag) {
+void visit_part(Stream& stream, bool& flag) {
     std::uint8_t byte = flag ? 1 : 0;
     stream.scalar(byte);
     flag = byte != 0;
 }
 
-// Visits offsets as the sizes of the parts between them.
+template <class Stream, std::unsigned_integral Integer>
+void visit_part(Stream& stream, std::vector<Integer>& integers) {
+    stream.integers(integers);
+}
+
 template <class Stream>
-void visit_offsets(Stream& stream, std::vector<std::uint64_t>& offsets) {
+void visit_part(Stream& stream, std::vector<double>& doubles) {
+    stream.doubles(doubles);
+}
+
+template <class Stream>
+void visit_part(Stream& stream, Offsets offsets) {
     std::vector<std::uint64_t> sizes;
-    for (std::size_t i = 1; i < offsets.size(); ++i) sizes.push_back(offsets[i] - offsets[i - 1]);
+    for (std::size_t i = 1; i < offsets.values.size(); ++i) {
+        sizes.push_back(offsets.values[i] - offsets.values[i - 1]);
+    }
     stream.integers(sizes);
     if constexpr (Stream::reads) {
-        offsets.assign(1, 0);
+        offsets.values.assign(1, 0);
         for (const std::uint64_t size : sizes) {
-            stream.require()(size <= std::numeric_limits<std::uint64_t>::max() - offsets.back(), "a part is too large");
-            offsets.push_back(offsets.back() + size);
+            const std::uint64_t last = offsets.values.back();
+            stream.require()(size <= std::numeric_limits<std::uint64_t>::max() - last, "a part is too large");
+            offsets.values.push_back(last + size);
         }
     }
 }
 
-// Visits 32-bit indices, among which -1 has a meaning of its own.
 template <class Stream, class Index>
-void visit_indices(Stream& stream, std::vector<Index>& indices) {
+void visit_part(Stream& stream, Indices<Index> indices) {
     std::vector<std::uint32_t> shifted;
-    for (const Index index : indices) shifted.push_back(static_cast<std::uint32_t>(index) + 1U);
+    for (const Index index : indices.values) shifted.push_back(static_cast<std::uint32_t>(index) + 1U);
     stream.integers(shifted);
     if constexpr (Stream::reads) {
-        indices.clear();
-        for (const std::uint32_t each : shifted) indices.push_back(static_cast<Index>(each - 1U));
+        indices.values.clear();
+        for (const std::uint32_t each : shifted) indices.values.push_back(static_cast<Index>(each - 1U));
     }
+}
+
+// Visits scalars, arrays, and structs that have a function `visit`, in turn.
+template <class Stream, class... Parts>
+void visit_parts(Stream& stream, Parts&&... parts) {
+    (visit_part(stream, parts), ...);
+}
+
+template <class Arrays>
+std::vector<std::uint8_t> to_bytes(Arrays arrays) {
+    PackedWriter writer;
+    arrays.visit(writer);
+    return writer.take();
+}
+
+// Throws std::invalid_argument if the bytes are damaged. The arrays are as unchecked as those of a file.
+template <class Arrays>
+Arrays from_bytes(std::span<const std::uint8_t> bytes, const Requirement& require) {
+    Arrays arrays;
+    PackedReader reader(bytes, require);
+    arrays.visit(reader);
+    reader.finish();
+    return arrays;
 }
 
 }  // namespace committee

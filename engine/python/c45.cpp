@@ -141,12 +141,12 @@ void register_c45(nb::module_& m) {
         .def("packed",
              [](const C45Tree& tree) {
                  const auto n_classes = static_cast<std::size_t>(tree.n_classes);
-                 return to_numpy(pack(to_arrays(C45Forest{n_classes, tree.n_categories, {tree}})));
+                 return to_numpy(to_bytes(to_arrays(C45Forest{n_classes, tree.n_categories, {tree}})));
              })
         .def_static(
             "from_packed",
             [](Vector<std::uint8_t> packed) {
-                C45Forest forest = from_arrays(unpack_c45_forest(as_span(packed)));
+                C45Forest forest = from_arrays(from_bytes<C45ForestArrays>(as_span(packed), require_c45_trees));
                 if (forest.trees.size() != 1) throw std::invalid_argument("There must be one C4.5 tree.");
                 return std::move(forest.trees[0]);
             },

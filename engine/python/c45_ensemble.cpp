@@ -226,9 +226,12 @@ void register_c45_forest(nb::module_& m) {
                 return to_numpy(forest.trees[tree].node_weights());
             },
             nb::arg("tree"))
-        .def("packed", [](const C45Forest& forest) { return to_numpy(pack(to_arrays(forest))); })
+        .def("packed", [](const C45Forest& forest) { return to_numpy(to_bytes(to_arrays(forest))); })
         .def_static(
-            "from_packed", [](Vector<std::uint8_t> packed) { return from_arrays(unpack_c45_forest(as_span(packed))); },
+            "from_packed",
+            [](Vector<std::uint8_t> packed) {
+                return from_arrays(from_bytes<C45ForestArrays>(as_span(packed), require_c45_trees));
+            },
             nb::arg("packed"))
         .def("arrays", &arrays_of)
         .def_static("from_arrays", &forest_of, nb::arg("arrays"))

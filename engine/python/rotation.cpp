@@ -197,10 +197,12 @@ void register_rotate(nb::module_& m) {
                 return to_numpy(node_weights(forest.trees[tree]));
             },
             nb::arg("tree"))
-        .def("packed", [](const RotationForest& forest) { return to_numpy(pack(to_arrays(forest))); })
+        .def("packed", [](const RotationForest& forest) { return to_numpy(to_bytes(to_arrays(forest))); })
         .def_static(
             "from_packed",
-            [](Vector<std::uint8_t> packed) { return from_arrays(unpack_rotation_forest(as_span(packed))); },
+            [](Vector<std::uint8_t> packed) {
+                return from_arrays(from_bytes<RotationForestArrays>(as_span(packed), require_rotation_forest));
+            },
             nb::arg("packed"))
         .def("arrays", &arrays_of)
         .def_static("from_arrays", &forest_of, nb::arg("arrays"))

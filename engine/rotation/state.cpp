@@ -7,36 +7,11 @@
 #include <utility>
 
 #include "numbers/flat_arrays.h"
-#include "numbers/packed_bytes.h"
 
 namespace committee {
 namespace {
 
-constexpr Requirement require{"This is not a rotation forest"};
-
-template <class Stream>
-void visit(Stream& stream, RotationForestArrays& arrays) {
-    stream.scalar(arrays.n_outputs);
-    visit_flag(stream, arrays.is_classifier);
-    stream.integers(arrays.n_categories);
-    stream.integers(arrays.axis_columns);
-    stream.integers(arrays.axis_categories);
-    stream.doubles(arrays.axis_lows);
-    stream.doubles(arrays.axis_ranges);
-    stream.integers(arrays.turned_axes);
-    stream.integers(arrays.group_sizes);
-    stream.doubles(arrays.fill);
-    visit_offsets(stream, arrays.group_offsets);
-    stream.doubles(arrays.coefficients);
-    visit_offsets(stream, arrays.coefficient_offsets);
-    stream.doubles(arrays.thresholds);
-    visit_indices(stream, arrays.components);
-    stream.integers(arrays.addresses);
-    visit_offsets(stream, arrays.node_offsets);
-    stream.doubles(arrays.values);
-    visit_offsets(stream, arrays.value_offsets);
-    visit(stream, arrays.leaf_weights);
-}
+constexpr Requirement require = require_rotation_forest;
 
 Axes read_axes(const RotationForestArrays& arrays) {
     Axes axes{arrays.n_categories, {}};
@@ -193,20 +168,6 @@ RotationForest from_arrays(const RotationForestArrays& arrays) {
     forest.trees.reserve(n_trees);
     for (std::size_t t = 0; t < n_trees; ++t) forest.trees.push_back(read_tree(arrays, forest, t));
     return forest;
-}
-
-std::vector<std::uint8_t> pack(RotationForestArrays arrays) {
-    PackedWriter writer;
-    visit(writer, arrays);
-    return writer.take();
-}
-
-RotationForestArrays unpack_rotation_forest(std::span<const std::uint8_t> bytes) {
-    RotationForestArrays arrays;
-    PackedReader reader(bytes, require);
-    visit(reader, arrays);
-    reader.finish();
-    return arrays;
 }
 
 }  // namespace committee

@@ -3,9 +3,9 @@
 // The arrays of all trees are concatenated: tree t has nodes [node_offsets[t], node_offsets[t + 1]), and so on.
 #pragma once
 #include <cstdint>
-#include <span>
 #include <vector>
 
+#include "numbers/packed_bytes.h"
 #include "rotation/rotated_tree.h"
 #include "tree/leaf_weight_arrays.h"
 
@@ -31,16 +31,22 @@ struct RotationForestArrays {
     std::vector<double> values;
     std::vector<std::uint64_t> value_offsets;
     LeafWeightArrays leaf_weights;
+
+    template <class Stream>
+    void visit(Stream& stream) {
+        visit_parts(stream, n_outputs, is_classifier, n_categories, axis_columns, axis_categories, axis_lows,
+                    axis_ranges, turned_axes, group_sizes, fill, Offsets{group_offsets}, coefficients,
+                    Offsets{coefficient_offsets}, thresholds, Indices{components}, addresses, Offsets{node_offsets},
+                    values, Offsets{value_offsets}, leaf_weights);
+    }
 };
+
+inline constexpr Requirement require_rotation_forest{"This is not a rotation forest"};
 
 RotationForestArrays to_arrays(const RotationForest& forest);
 
 // Throws std::invalid_argument, which describes the error, unless every tree leads every row of any table with these
 // columns to a leaf with a value.
 RotationForest from_arrays(const RotationForestArrays& arrays);
-
-// The arrays as bytes, for files. Throws std::invalid_argument if the bytes are damaged; the arrays are not checked.
-std::vector<std::uint8_t> pack(RotationForestArrays arrays);
-RotationForestArrays unpack_rotation_forest(std::span<const std::uint8_t> bytes);
 
 }  // namespace committee

@@ -15,14 +15,12 @@ struct LeafWeightArrays {
     std::vector<std::uint8_t> codes;
     std::vector<std::uint64_t> offsets;
     std::vector<double> units;  // by tree
-};
 
-template <class Stream>
-void visit(Stream& stream, LeafWeightArrays& arrays) {
-    stream.integers(arrays.codes);
-    visit_offsets(stream, arrays.offsets);
-    stream.doubles(arrays.units);
-}
+    template <class Stream>
+    void visit(Stream& stream) {
+        visit_parts(stream, codes, Offsets{offsets}, units);
+    }
+};
 
 // Appends the weights of one more tree.
 void append(LeafWeightArrays& arrays, const LeafWeights& weights);

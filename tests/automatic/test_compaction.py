@@ -8,7 +8,14 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.naive_bayes import GaussianNB
 
 import committee
-from committee import CommitteeClassifier, CommitteeRegressor, DecisionTreeClassifier
+from committee import (
+    CommitteeClassifier,
+    CommitteeRegressor,
+    DecisionTreeClassifier,
+    GradientBoostingClassifier,
+)
+from committee.assembling.member_fits import MemberFit
+from committee.assembling.named_members import Member
 from committee.automatic.compaction import (
     BUDGETS,
     copies_within,
@@ -19,6 +26,7 @@ from committee.automatic.compaction import (
 )
 from committee.automatic.limits import Clock
 from committee.automatic.portfolio import ORDERS
+from committee.automatic.refits import settled
 from committee.combining.rule_registry import as_rule, rule_names
 from committee.votes.honest_votes import HonestVotes
 
@@ -35,6 +43,17 @@ def votes_of(strengths):
         right = np.clip(0.5 + strength * 0.4 + RNG.normal(0, 0.1, N_ROWS), 0.02, 0.98)
         votes.append(np.where(np.arange(2) == CODES[:, None], right[:, None], 1 - right[:, None]))
     return HonestVotes.of(np.array(votes), CODES)
+
+
+def test_a_fit_on_all_rows_grows_one_tree_for_all_classes_if_the_folds_did():
+    y = RNG.integers(0, 6, N_ROWS)
+    table = np.column_stack([y, RNG.normal(size=N_ROWS)])
+    for strategy, n_trees in (("auto", 1), ("one_output_per_tree", 6)):
+        booster = GradientBoostingClassifier(max_leaf_nodes=3, multi_strategy=strategy, random_state=0)
+        fold = booster.fit(table, y)
+        whole = settled(MemberFit(Member("booster", booster), [fold], []), 0).estimator.fit(table, y)
+        for model in (fold, whole):
+            assert model._forest.n_trees == n_trees * model.n_iter_
 
 
 def test_the_default_keeps_one_model_of_all_rows_for_members_that_do_not_draw():

@@ -8,29 +8,11 @@
 #include <utility>
 
 #include "numbers/flat_arrays.h"
-#include "numbers/packed_bytes.h"
 
 namespace committee {
 namespace {
 
-constexpr Requirement require{"These are not C4.5 trees"};
-
-template <class Stream>
-void visit(Stream& stream, C45ForestArrays& arrays) {
-    stream.scalar(arrays.n_classes);
-    visit_indices(stream, arrays.n_categories);
-    stream.doubles(arrays.weights);
-    visit_flag(stream, arrays.are_crisp);
-    stream.scalar(arrays.link);
-    stream.scalar(arrays.scale);
-    visit_offsets(stream, arrays.node_offsets);
-    visit_indices(stream, arrays.columns);
-    visit_indices(stream, arrays.first_branches);
-    stream.doubles(arrays.thresholds);
-    stream.doubles(arrays.distributions);
-    visit_offsets(stream, arrays.branch_offsets);
-    visit_indices(stream, arrays.branches);
-}
+constexpr Requirement require = require_c45_trees;
 
 }  // namespace
 
@@ -93,20 +75,6 @@ C45Forest from_arrays(const C45ForestArrays& arrays) {
         forest.trees.push_back(std::move(tree));
     }
     return forest;
-}
-
-std::vector<std::uint8_t> pack(C45ForestArrays arrays) {
-    PackedWriter writer;
-    visit(writer, arrays);
-    return writer.take();
-}
-
-C45ForestArrays unpack_c45_forest(std::span<const std::uint8_t> bytes) {
-    C45ForestArrays arrays;
-    PackedReader reader(bytes, require);
-    visit(reader, arrays);
-    reader.finish();
-    return arrays;
 }
 
 }  // namespace committee

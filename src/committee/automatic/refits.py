@@ -107,7 +107,7 @@ def seconds_of(fitted: MemberFit) -> float:
 
 
 def settled(fitted: MemberFit, copy: int) -> Member:
-    """Return a member to fit on all rows, with the number of trees that its fold models have.
+    """Return a member to fit on all rows, with the number and the kind of trees that its fold models have.
 
     Fold models may have searched for this number, or have ended early because time was short.
 
@@ -134,6 +134,11 @@ def settled(fitted: MemberFit, copy: int) -> Member:
         estimator.set_params(n_estimators=middle.n_iter_, early_stopping=False)
         if "learning_rate" in estimator.get_params():
             estimator.set_params(learning_rate=middle._boosted.learning_rate)
+        if "multi_strategy" in estimator.get_params():
+            # With a number of rounds, "auto" never grows one tree for all classes.
+            is_joint = middle._forest.n_trees == middle._boosted.n_rounds
+            strategy = "multi_output_tree" if is_joint else "one_output_per_tree"
+            estimator.set_params(multi_strategy=strategy)
     elif isinstance(estimator, Forest):
         n_trees = [len(each) for each in fitted.models if isinstance(each, Forest)]
         estimator.set_params(n_estimators=int(np.median(n_trees)))

@@ -78,6 +78,20 @@ void a_full_tree_takes_a_few_bytes_per_node() {
     check(pack(to_arrays(forest)).size() < 2 * n_nodes, "a quarter of the words of the nodes");
 }
 
+void columns_with_the_same_values_share_their_cuts() {
+    const auto packed_with = [](std::uint64_t seed) {
+        const std::vector<std::vector<double>> columns{random_numbers(2000, 1), random_numbers(2000, seed)};
+        const SmallTable table(columns);
+        const Target target = labels_target(2, random_labels(2000, 2, 4));
+        const ForestArrays arrays = to_arrays(forest_of(table.bin(), target, {grow_one(table.bin(), target, {})}));
+        check(arrays.columns.cuts.size() > 400);
+        const std::vector<std::uint8_t> bytes = pack(arrays);
+        check(are_same(arrays, unpack_forest(bytes)));
+        return bytes.size();
+    };
+    check(packed_with(1) + 1000 < packed_with(2));
+}
+
 void damaged_bytes_are_refused_or_harmless() {
     const std::vector<std::uint8_t> good = pack(to_arrays(some_forest(3, 0, false)));
     Random random(1, Purpose::permutation);
@@ -107,6 +121,7 @@ int main() {
     every_array_survives();
     unknown_weights_survive();
     a_full_tree_takes_a_few_bytes_per_node();
+    columns_with_the_same_values_share_their_cuts();
     damaged_bytes_are_refused_or_harmless();
     return report();
 }

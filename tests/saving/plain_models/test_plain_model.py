@@ -113,6 +113,14 @@ def test_other_models_are_not_replaced(estimator):
     assert as_plain_model(fitted) is fitted
 
 
+def test_naive_bayes_predicts_the_shares_of_the_classes_on_constant_columns(tmp_path):
+    model = GaussianNB().fit(np.ones((4, 2)), ["a", "b", "b", "b"])
+    committee.saving.save(model, tmp_path / "model")
+    loaded = committee.load(tmp_path / "model")
+    for each in (as_plain_model(model), as_plain_model(loaded), committee.predictor(tmp_path / "model")):
+        np.testing.assert_allclose(each.predict_proba(np.ones((1, 2))), [[0.25, 0.75]])
+
+
 def test_a_class_without_training_rows_gets_no_probability():
     model = GaussianNB(priors=[1.0, 0.0]).fit(X, SIGNAL > 15)
     np.testing.assert_array_equal(as_plain_model(model).predict_proba(OTHERS)[:, 1], 0.0)

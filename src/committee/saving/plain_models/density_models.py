@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from committee.saving.format.attributes import Kind, count, floats, labels, positive, shares
+from committee.saving.format.attributes import Kind, count, either, floats, labels, positive, shares
 from committee.saving.predictors.probabilities import softmax
 
 Named = Mapping[str, Any]
@@ -59,17 +59,20 @@ class NaiveBayes(Densities):
         "n_features_in_": count("features"),
         "classes_": labels(),
         "theta_": floats("classes", "features"),
-        "var_": positive("classes", "features"),
+        # All variances are 0 if all columns are constant.
+        "var_": either(positive("classes", "features"), floats("classes", "features", high=0.0, low=0.0)),
         "class_prior_": shares("classes"),
     }
 
     @classmethod
     def of(cls, parameters: Named, fitted: Named) -> Self:
         """Take the attributes."""
-        variances = fitted["var_"]
+        # The variance is 0 only if all columns are constant, and then the prior probabilities decide.
+        is_known = fitted["var_"] > 0
+        variances = np.where(is_known, fitted["var_"], 1.0)
         with np.errstate(divide="ignore"):
             offsets = np.log(fitted["class_prior_"]) - 0.5 * np.log(2 * np.pi * variances).sum(axis=1)
-            axes = list(1 / np.sqrt(variances))
+        axes = list(is_known / np.sqrt(variances))
         return cls(fitted["n_features_in_"], fitted["classes_"], fitted["theta_"], axes, offsets)
 
 

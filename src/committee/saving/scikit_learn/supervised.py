@@ -264,7 +264,8 @@ MODELS = (
         {
             "classes_": labels(),
             "theta_": floats("classes", "features"),
-            "var_": positive("classes", "features"),
+            # All variances are 0 if all columns are constant.
+            "var_": either(positive("classes", "features"), floats("classes", "features", high=0.0, low=0.0)),
             "class_prior_": shares("classes"),
             "class_count_": floats("classes", low=0.0),
             "epsilon_": number(0.0),
