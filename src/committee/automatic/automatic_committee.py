@@ -24,7 +24,8 @@ from committee import running
 from committee.assembling.calibration import CALIBRATION
 from committee.assembling.committee import calibrate, for_fitted, for_places, honest_of
 from committee.assembling.fit_record import FitRecord, SkippedMember
-from committee.assembling.leaderboard import Leaderboard, leaderboard_of
+from committee.assembling.fit_summary import DecisionSummary, FitSummary, TableSummary, ValueScores
+from committee.assembling.leaderboard import Leaderboard, decision_of_rule, leaderboard_of
 from committee.assembling.member_fits import MemberFit
 from committee.assembling.named_members import FittedMember, Member, seeded_by_name
 from committee.automatic.automatic_parameters import AUTO, PRESETS
@@ -414,8 +415,16 @@ class AutomaticCommittee(Reducing):
             known = {each.name: each.known() | dropped for each in everyone} | known
 
             def score() -> Leaderboard:
-                scoring, seed = self._usual_scoring(), self.random_state
-                board = leaderboard_of(scored, names, [], scoring, seed, self.rule_, places)
+                scoring, seed, decided = self._usual_scoring(), self.random_state, None
+                if self.rule_ is not None and (scored.X is not None or not self.rule_._looks_at_X()):
+                    own = scored.of_members(places)
+                    decided = decision_of_rule(self.rule_, own)
+                    some = np.sort(np.random.default_rng(0).permutation(own.n_rows)[:N_DRAWN])
+                    table = self._read(open_source(take_rows(training.X, own.rows[some])))
+                    values = ValueScores.of(table, own.on(some), decided[some])
+                    decisions = DecisionSummary.of(own, decided, self.rule_, values)
+                    self._summary = FitSummary(self.schema_, decisions=decisions)
+                board = leaderboard_of(scored, names, [], scoring, seed, self.rule_, places, decided)
                 return board.described(known)
 
             try:
@@ -427,6 +436,8 @@ class AutomaticCommittee(Reducing):
         rows = np.random.default_rng(0).permutation(training.n_rows)[:N_DRAWN]
         drawn = self._read(open_source(take_rows(training.X, rows)))
         hashes = rare_rows(row_hashes([*drawn.columns, training.y[rows]], drawn.n_rows))
+        table = TableSummary.of(drawn, training.y[rows], training.task.n_outputs)
+        self._summary = replace(self._summary or FitSummary(self.schema_), table=table)
         seconds = round(clock.elapsed(), 3)
         return FitRecord(date, seconds, n_folds, skipped, board, problem, tuple(hashes.tolist()))
 
