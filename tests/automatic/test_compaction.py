@@ -159,8 +159,11 @@ def test_a_file_has_honest_votes_only_if_all_is_kept(keep, tmp_path):
         model.fit(X, Y).save(tmp_path / "model.committee")
         loaded = committee.load(tmp_path / "model.committee")
         np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
+        # The sorted conformity scores of a small table are as many as its rows.
         rows = [
-            name for name, each in load_file(tmp_path / "model.committee").items() if len(Y) in each.shape
+            name
+            for name, each in load_file(tmp_path / "model.committee").items()
+            if len(Y) in each.shape and name != "summary__decisions__conformity"
         ]
         assert bool(rows) == (keep == "all")
         if keep == "all":

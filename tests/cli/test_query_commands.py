@@ -271,6 +271,33 @@ def test_inspect_lists_important_columns(committee, folder):
     assert "importances of columns: " in committee("inspect", "one.committee").out
 
 
+def test_another_threshold_is_compared_on_honest_votes(committee, folder):
+    fit = ("fit", "flowers.csv", "--target", "kind", "--estimators", "c45", "--out", "one.committee")
+    assert committee(*fit).code == 0
+    loaded = package.load(folder / "one.committee")
+    table = pa.csv.read_csv(folder / "flowers.csv").select(["size", "colour"])
+    expected = np.where(loaded.predict_proba(table)[:, 1] >= 0.01, "rose", "lily").tolist()
+    ended = committee("predict", "one.committee", "flowers.csv", "--threshold", "0.01", "--json")
+    assert [json.loads(line)["prediction"] for line in ended.out.splitlines()] == expected
+    assert "Threshold 0.01: 'rose' has recall" in ended.err and "with the threshold of the fit" in ended.err
+    options = ("--threshold", "0.01", "--confusion", "--json")
+    ended = committee("evaluate", "one.committee", "flowers.csv", *options)
+    assert sum(row[1] for row in ended.json["confusion"]["counts"]) == expected.count("rose")
+    RandomForestRegressor(n_estimators=2).fit(np.eye(3), [1.0, 2.0, 3.0]).save(folder / "forest.committee")
+    ended = committee("predict", "forest.committee", "flowers.csv", "--threshold", "0.5")
+    ended.complains(3, "RandomForestRegressor has no threshold")
+
+
+def test_inspect_shows_the_aggregates_of_a_fit(committee, folder):
+    fit = ("fit", "flowers.csv", "--target", "kind", "--estimators", "c45", "--out", "one.committee")
+    assert committee(*fit).code == 0
+    found = committee("inspect", "one.committee", "--json").json["summary"]
+    assert np.sum(found["confusion"]) == found["n_rows"] == found["n_scores"] == 60
+    assert {each["name"] for each in found["columns"]} == {"size", "colour"}
+    shown = committee("inspect", "one.committee").out
+    assert "aggregates of 60 of these rows: 60 conformity scores" in shown and "association" in shown
+
+
 def test_a_narrow_terminal_does_not_show_the_last_columns_of_a_leaderboard(capsys, monkeypatch):
     rows = [
         Standing("committee", "mean", 0.8, low=0.7, high=0.9),

@@ -7,6 +7,7 @@ mixture of experts fits members and gates together: `mixture`, `expectation_maxi
 
 from committee.assembling.bank.vote_bank import Bank
 from committee.assembling.experts.mixture import MixtureOfExpertsClassifier, MixtureOfExpertsRegressor
+from committee.assembling.fit_summary import FitSummary
 from committee.assembling.leaderboard import Leaderboard, Standing
 from committee.assembling.rule_committees import (
     BayesianAveragingClassifier,
@@ -33,6 +34,7 @@ __all__ = [
     "DynamicSelectionRegressor",
     "EnsembleSelectionClassifier",
     "EnsembleSelectionRegressor",
+    "FitSummary",
     "Leaderboard",
     "MixtureOfExpertsClassifier",
     "MixtureOfExpertsRegressor",

@@ -6,6 +6,7 @@ In: members and a rule. Out: votes, decisions, a leaderboard, and copies with an
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any, Self
@@ -15,7 +16,8 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from committee.assembling.fit_record import FitRecord
-from committee.assembling.leaderboard import Leaderboard, leaderboard_of
+from committee.assembling.fit_summary import DecisionSummary, FitSummary
+from committee.assembling.leaderboard import Leaderboard, decision_of_rule, leaderboard_of
 from committee.assembling.member_fits import MemberFit
 from committee.assembling.named_members import FittedMember
 from committee.combining.rule import Rule, check_rule, differ
@@ -45,7 +47,7 @@ ONE_CLASS = "y had one class, so there is nothing to decide."
 # The attributes of honest votes that a file contains.
 KEPT_OF_HONEST = ("votes", "y", "weights", "groups", "rows", "X", "table", "split")
 # The attributes of a fitted committee besides those that end with an underscore.
-LEARNT = ("_task", "_fitted_members", "_honest", "_encoder", "_data", "_origin", "_record")
+LEARNT = ("_task", "_fitted_members", "_honest", "_encoder", "_data", "_origin", "_record", "_summary")
 
 
 class NoHonestVotesError(ValueError, AttributeError):
@@ -69,6 +71,8 @@ class Assembled(CallbackSupportMixin, TransformerMixin, Tabular):
         The votes that the rule was fitted on, if there are any.
     honest_rows_ : ndarray of int of shape (n_honest_rows,)
         The training rows of these votes.
+    fit_summary_ : FitSummary
+        Aggregates of these votes and of the columns, which files contain.
     """
 
     keep: str
@@ -78,6 +82,7 @@ class Assembled(CallbackSupportMixin, TransformerMixin, Tabular):
     _encoder: TableEncoder | None
     # Only automatic committees record their fit.
     _record: FitRecord | None = None
+    _summary: FitSummary | None = None
     rule_: Rule | None
 
     @with_callbacks
@@ -324,9 +329,11 @@ class Assembled(CallbackSupportMixin, TransformerMixin, Tabular):
             return replace(record, problem=" ".join(str(error).split()))
 
     def _forget_leaderboard(self) -> None:
-        """Drop the leaderboard of the fit, because the rule or the members have changed."""
+        """Drop the scores and decisions of the fit, because the rule or the members have changed."""
         if self._record is not None:
             self._record = replace(self._record, leaderboard=None, problem="")
+        if self._summary is not None:
+            self._summary = replace(self._summary, decisions=None)
 
     def _usual_scoring(self) -> object:
         """Return the default scorer of `leaderboard`; None is accuracy, or R2."""
@@ -376,6 +383,34 @@ class Assembled(CallbackSupportMixin, TransformerMixin, Tabular):
         """The training rows of `honest_votes_`."""
         return self._known_votes().rows
 
+    @property
+    def fit_summary_(self) -> FitSummary:
+        """Aggregates of the honest votes and, if the committee is automatic, of the columns of its fit.
+
+        Files contain them, so they are known after `load`, without any row of the fit: conformity scores, the
+        confusion matrix, counts by probability or residuals by prediction, and the agreement of members.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from committee import DecisionTreeClassifier, VotingClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> members = [("stump", DecisionTreeClassifier(max_depth=1)), ("tree", DecisionTreeClassifier())]
+        >>> voting = VotingClassifier(members, cv=5, random_state=0).fit(X, y)
+        >>> voting.fit_summary_.decisions.by_class.confusion(3)
+        array([[50.,  0.,  0.],
+               [ 0., 48.,  2.],
+               [ 0.,  3., 47.]])
+        """
+        check_is_fitted(self)
+        found = self._summary or FitSummary(self.schema_)
+        if found.decisions is None and self._honest is not None and self.rule_ is not None:
+            with suppress(ValueError):  # some rules have too few rows for a decision on held-out rows
+                decided = decision_of_rule(self.rule_, self._honest)
+                found = replace(found, decisions=DecisionSummary.of(self._honest, decided, self.rule_))
+            self._summary = found
+        return found
+
     def _another(self, rule: object) -> Assembled:
         """Return an unfitted committee of the same parameters with another rule, all checked."""
         raise NotImplementedError
@@ -389,7 +424,7 @@ class Assembled(CallbackSupportMixin, TransformerMixin, Tabular):
     ) -> None:
         """Store the fitted members and their calibrations."""
         self._keep_task(training.schema, training.task)
-        self._data = training.data
+        self._data, self._summary = training.data, None
         self._fitted_members = [
             FittedMember(
                 each.member.name,
@@ -501,16 +536,25 @@ class Assembled(CallbackSupportMixin, TransformerMixin, Tabular):
             if self._honest.X is None:
                 del honest["X"]
         record = self._known_record()
-        return super()._learnt() | {"honest": honest, "record": None if record is None else record.fields()}
+        return super()._learnt() | {
+            "honest": honest,
+            "record": None if record is None else record.fields(),
+            "summary": self.fit_summary_.fields(),
+        }
 
     def _take_learnt(self, fields: Fields) -> None:
         state = CommitteeState.take(fields, self._task_type)
         self._keep_task(state.schema, state.task)
         self._fitted_members = [self._fitted_member_of(member, fields) for member in state.fitted_members]
         honest = fields.optional_fields("honest")
-        # Older files have no record.
+        # Older files have no record and no summary.
         record = fields.optional_fields("record") if "record" in fields else None
         self._record = None if record is None else FitRecord.take(record)
+        summary = fields.optional_fields("summary") if "summary" in fields else None
+        n_outputs, n_members = self._task.n_outputs, len(self._fitted_members)
+        self._summary = (
+            None if summary is None else FitSummary.take(summary, self.schema_, n_members, n_outputs)
+        )
         self._honest = None if honest is None else self._take_honest(honest)
         self.rule_, self._encoder = fitted_rule(
             state.kept, len(self._fitted_members), self.n_features_in_, self._task

@@ -384,6 +384,7 @@ def leaderboard_of(
     random_state: RandomState,
     own: Rule | None = None,
     places: list[int] | None = None,
+    decided: np.ndarray | None = None,
 ) -> Leaderboard:
     """Score the committee, members, rules and a baseline.
 
@@ -403,6 +404,8 @@ def leaderboard_of(
         The rule of the committee, if there is one.
     places : list of int, default=None
         The places of the members of the committee. None means all.
+    decided : ndarray of shape (n_rows, n_outputs), default=None
+        The decision of the committee on each row, by `decision_of_rule`. None computes it.
 
     Returns
     -------
@@ -435,10 +438,9 @@ def leaderboard_of(
     # The linear systems of rules are small, so several threads would only wait for each other.
     with one_blas_thread():
         if own is not None and (has_X or not own._looks_at_X()):
-            # Costs change decisions, and not the quality of the probabilities.
-            scored = as_rule(own.rule) if isinstance(own, CostRule) else own
-            of_own = honest if places is None else honest.of_members(places)
-            first = add(COMMITTEE, title_of(own), honest_decision(clone(scored), of_own))
+            if decided is None:
+                decided = decision_of_rule(own, honest if places is None else honest.of_members(places))
+            first = add(COMMITTEE, title_of(own), decided)
         for name, votes in zip(names, honest.votes, strict=True):
             add(MEMBER, name, votes.astype(np.float64))
         for name, rule in rules_scored:
@@ -480,6 +482,13 @@ def decides(rule: Rule) -> bool:
     except ValueError:
         return False
     return True
+
+
+def decision_of_rule(rule: Rule, honest: HonestVotes) -> np.ndarray:
+    """Return the decision of the rule of a committee on each row, fitted on other rows, before any costs."""
+    # Costs change decisions, and not the quality of the probabilities.
+    scored = as_rule(rule.rule) if isinstance(rule, CostRule) else rule
+    return honest_decision(clone(scored), honest)
 
 
 def honest_decision(rule: Rule, honest: HonestVotes) -> np.ndarray:

@@ -127,7 +127,9 @@ class AutomaticCommittee(Reducing):
                     lambda: None,
                     " while the committee was compacted",
                 )
-        self._record = recorded_fit(self, training, honest, everyone, len(repeats[0]), skipped, clock)
+        self._record, self._summary = recorded_fit(
+            self, training, honest, everyone, len(repeats[0]), skipped, clock
+        )
         return calls
 
     def _compact(

@@ -1,4 +1,4 @@
-"""Record a fit of an automatic committee: its leaderboard, its time, and hashes of some training rows."""
+"""Record a fit of an automatic committee: its leaderboard, its time, hashes of some rows, and aggregates."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from committee.assembling.fit_record import FitRecord, SkippedMember
-from committee.assembling.leaderboard import Leaderboard, leaderboard_of
+from committee.assembling.fit_summary import DecisionSummary, FitSummary, TableSummary, ValueScores
+from committee.assembling.leaderboard import Leaderboard, decision_of_rule, leaderboard_of
 from committee.assembling.named_members import FittedMember
 from committee.automatic.limits import Clock
 from committee.automatic.rule_choice import sampled, votes_in
@@ -32,7 +33,7 @@ def recorded_fit(
     n_folds: int,
     skipped: tuple[SkippedMember, ...],
     clock: Clock,
-) -> FitRecord:
+) -> tuple[FitRecord, FitSummary]:
     """Score the committee and all members, also those that it has dropped, and record the fit.
 
     Parameters
@@ -50,6 +51,7 @@ def recorded_fit(
     clock : Clock
     """
     board: Leaderboard | None = None
+    decisions: DecisionSummary | None = None
     problem = ""
     if honest is not None and committee._honest is not None:
         honest = replace(honest, X=committee._honest.X)
@@ -61,13 +63,22 @@ def recorded_fit(
         dropped = {"weight": 0.0 if has_weights else None, "n_models": 0}
         known = {each.name: each.known() | dropped for each in everyone} | known
 
-        def score() -> Leaderboard:
-            scoring, seed = committee._usual_scoring(), committee.random_state
-            board = leaderboard_of(scored, names, [], scoring, seed, committee.rule_, places)
-            return board.described(known)
+        def score() -> tuple[Leaderboard, DecisionSummary | None]:
+            scoring, seed, rule = committee._usual_scoring(), committee.random_state, committee.rule_
+            decided, summary = None, None
+            if rule is not None and (scored.X is not None or not rule._looks_at_X()):
+                own = scored.of_members(places)
+                decided = decision_of_rule(rule, own)
+                some = np.sort(np.random.default_rng(0).permutation(own.n_rows)[:N_DRAWN])
+                table = committee._read(open_source(take_rows(training.X, own.rows[some])))
+                summary = DecisionSummary.of(
+                    own, decided, rule, ValueScores.of(table, own.on(some), decided[some])
+                )
+            board = leaderboard_of(scored, names, [], scoring, seed, rule, places, decided)
+            return board.described(known), summary
 
         try:
-            board = clock.finish(score, lambda: None, " while the leaderboard was made")
+            board, decisions = clock.finish(score, lambda: (None, None), " while the leaderboard was made")
         except ValueError as error:
             # The committee is fitted, so this is not an error.
             problem = " ".join(str(error).split())
@@ -75,5 +86,7 @@ def recorded_fit(
     rows = np.random.default_rng(0).permutation(training.n_rows)[:N_DRAWN]
     drawn = committee._read(open_source(take_rows(training.X, rows)))
     hashes = rare_rows(row_hashes([*drawn.columns, training.y[rows]], drawn.n_rows))
+    table = TableSummary.of(drawn, training.y[rows], training.task.n_outputs)
     seconds = round(clock.elapsed(), 3)
-    return FitRecord(date, seconds, n_folds, skipped, board, problem, tuple(hashes.tolist()))
+    record = FitRecord(date, seconds, n_folds, skipped, board, problem, tuple(hashes.tolist()))
+    return record, FitSummary(committee.schema_, table, decisions)

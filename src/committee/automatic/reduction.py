@@ -48,7 +48,7 @@ from committee.members.member_view import look_at_rows
 from committee.members.member_votes import Task
 from committee.members.seeds import generator_of
 from committee.members.training_set import TrainingSet
-from committee.parameters import declared, integer, is_integer
+from committee.parameters import check_parameters, declared, integer, is_integer
 from committee.saving import Saveable
 from committee.table.input_types import ArrayLike, TableLike
 from committee.table.schema import take_rows
@@ -428,6 +428,49 @@ class Reducing(AutomaticParameters, Assembled):
         if isinstance(student, Saveable):
             student._origin = self._origin
         return student
+
+    def with_threshold(self, threshold: float) -> Self:
+        """Return the committee of two classes that decides by another threshold. Nothing is fitted.
+
+        Parameters
+        ----------
+        threshold : float
+            The probability from which on the second class is predicted. It replaces the threshold and the
+            costs of the fit.
+
+        Returns
+        -------
+        estimator
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from committee import CommitteeClassifier
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> automatic = CommitteeClassifier(["linear"], random_state=0).fit(X, y)
+        >>> careful = automatic.with_threshold(0.9)
+        >>> automatic.predict(X).mean() > careful.predict(X).mean()
+        np.True_
+        """
+        check_is_fitted(self)
+        if self.tune_threshold:
+            raise ValueError(
+                "The thresholds of this committee were tuned for its metric. Fit another one with "
+                "tune_threshold=False."
+            )
+        another = copy.copy(self).set_params(threshold=threshold, costs=None)
+        check_parameters(another)
+        if self.rule_ is None:
+            return another
+        inner = self.rule_.rule_ if isinstance(self.rule_, CostRule) else self.rule_
+        made: Any = another._with_costs(clone(inner), self._task)
+        made.rule_, made.n_members_, made.n_outputs_ = inner, len(self._fitted_members), 2
+        another.rule_ = made
+        summary = self.fit_summary_
+        if summary.decisions is not None and summary.decisions.by_class is not None:
+            counts = summary.decisions.by_class.with_threshold(threshold)
+            another._summary = replace(summary, decisions=replace(summary.decisions, by_class=counts))
+        return another
 
     def _usual_scoring(self) -> object:
         """Return the default metric of `leaderboard`."""

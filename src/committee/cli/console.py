@@ -67,6 +67,12 @@ Scoring = Annotated[
 Trust = Annotated[
     list[str] | None, typer.Option(help="A library or a type that the model may contain. Can be repeated.")
 ]
+Threshold = Annotated[
+    float | None,
+    typer.Option(
+        help="The probability from which on the second of two classes is predicted (default: as in the fit)."
+    ),
+]
 Rename = Annotated[
     list[str] | None,
     typer.Option(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -40,6 +41,8 @@ RATIOS = ("recall", "precision", "f1")
 MOST_CLASSES = 12
 # The most important columns that are listed, and the least importance.
 MOST_IMPORTANT, LEAST_IMPORTANCE = 10, 0.005
+# The most categories of a column that are listed.
+MOST_VALUES = 5
 # A smaller share of training rows in a table is not reported, since rows may be equal by chance.
 SHARE_TO_REPORT = 0.05
 
@@ -62,6 +65,7 @@ def predict(
         ),
     ] = None,
     force: console.Force = False,
+    threshold: console.Threshold = None,
     rename: console.Rename = None,
     ignore_extra: console.IgnoreExtra = False,
     trust: console.Trust = None,
@@ -88,7 +92,9 @@ def predict(
     form = console.csv_form(encoding, delimiter, header, decimal, missing)
     kept, renamed = console.words(keep), console.renamed_by(rename)
     with opened(model) as path:
-        file = ModelFile(path, lambda: load_fitted(path, trust))
+        file: Any = ModelFile(path, lambda: load_fitted(path, trust)) if threshold is None else None
+        if threshold is not None:
+            file = with_threshold(load_fitted(path, trust), threshold)
         found = predict(
             file,
             table,
@@ -101,7 +107,7 @@ def predict(
         )
     answers = found.frame
     show_unseen(found.unseen)
-    if file.why_loaded and answers.num_rows <= MOST_ROWS_OF_PREDICTOR:
+    if getattr(file, "why_loaded", "") and answers.num_rows <= MOST_ROWS_OF_PREDICTOR:
         say(f"The model was loaded with scikit-learn, which takes longer. {file.why_loaded}", on_stderr=True)
     write_file(answers, out, as_json=json)
     if out == STANDARD:
@@ -125,6 +131,7 @@ def evaluate(
     intervals: Annotated[
         bool, typer.Option("--intervals", help="Add the interval of 95 % of each score, by the bootstrap.")
     ] = False,
+    threshold: console.Threshold = None,
     rename: console.Rename = None,
     ignore_extra: console.IgnoreExtra = False,
     trust: console.Trust = None,
@@ -142,6 +149,8 @@ def evaluate(
     check_places(model, table)
     form = console.csv_form(encoding, delimiter, header, decimal, missing)
     fitted = load_fitted(model, trust)
+    if threshold is not None:
+        fitted = with_threshold(fitted, threshold)
     found = jobs.evaluate(
         fitted,
         table,
@@ -168,6 +177,29 @@ def evaluate(
     show_table(titles, list(score_rows(found)), right=range(1, len(titles)))
     if found.confusion is not None:
         show_confusion(found.confusion)
+
+
+def with_threshold(fitted: Any, threshold: float) -> Any:
+    """Return a model with another threshold, and print what it means on honest votes."""
+    from committee.files import BadTable
+    from committee.jobs.answers import Confusion
+
+    if not hasattr(fitted, "with_threshold"):
+        raise BadTable(f"{type(fitted).__name__} has no threshold. Omit --threshold.")
+    decisions, changed = fitted.fit_summary_.decisions, fitted.with_threshold(threshold)
+    if decisions is None or decisions.by_class is None:
+        return changed
+    nearest, at_threshold = decisions.by_class.at_threshold(threshold)
+    labels, texts = tuple(fitted.classes_.tolist()), []
+    for counts in (at_threshold, decisions.by_class.confusion(2)):
+        figures = Confusion(labels, tuple(map(tuple, counts.tolist()))).of_classes()[1]
+        texts.append(" and ".join(f"{name} {ratio_text(figures[name]) or 'unknown'}" for name in RATIOS[:2]))
+    say(
+        f"Threshold {nearest:g}: {labels[1]!r} has {texts[0]} on rows that the members were not fitted on; "
+        f"with the threshold of the fit, {texts[1]}.",
+        on_stderr=True,
+    )
+    return changed
 
 
 def score_rows(found: Evaluation) -> Iterator[list[str]]:
@@ -365,7 +397,49 @@ def show_model(found: dict[str, Any], record: FitRecord | None) -> None:
         if record.leaderboard is not None:
             say(f"scores of {record.leaderboard.n_rows} rows that the members were not fitted on:")
             show_board(record.leaderboard)
+    if "summary" in found:
+        show_summary(found["summary"], found.get("classes", []))
     say("written by " + ", ".join(f"{name} {version}" for name, version in found["versions"].items()))
+
+
+def show_summary(summary: dict[str, Any], classes: list[Any]) -> None:
+    """Print the aggregates of a fit that a file contains."""
+    from committee.jobs.answers import Confusion
+
+    if "n_scores" in summary:
+        n_rows, n_scores = summary["n_rows"], summary["n_scores"]
+        counted = f", counts at {summary['n_edges']} probabilities" if "n_edges" in summary else ""
+        say(f"aggregates of {n_rows} of these rows: {n_scores} conformity scores{counted}")
+    if "residuals" in summary:
+        low, lower, _, upper, high = (f"{each:.4g}" for each in summary["residuals"])
+        say(f"residuals: half from {lower} to {upper}, 90 % from {low} to {high}")
+    if "confusion" in summary and len(classes) <= MOST_CLASSES:
+        counts = tuple(tuple(round(each) for each in row) for row in summary["confusion"])
+        show_confusion(Confusion(tuple(classes), counts))
+        say("")
+    if summary.get("values"):
+        highest = sorted(summary["values"], key=lambda each: -each["loss"])
+        listed = [f"{each['column']}={each['value']} {each['loss']:.4g}" for each in highest]
+        name = "squared error" if "residuals" in summary else "log loss"
+        say(f"values of columns with the highest {name}: {some(listed, MOST_VALUES)}")
+    if summary["columns"]:
+        ordered = sorted(summary["columns"], key=lambda each: -each["association"])
+        rows = [
+            [each["name"], f"{100 * each['missing']:.0f} %", f"{each['association']:.3f}", values_text(each)]
+            for each in ordered[:MOST_IMPORTANT]
+        ]
+        show_table(["column", "missing", "association", "values"], rows, right=[1, 2])
+
+
+def values_text(column: dict[str, Any]) -> str:
+    """Describe the values of a column: its most frequent categories, or the range of most numbers."""
+    if column["frequent"]:
+        return some([f"{name} {count}" for name, count in column["frequent"].items()], MOST_VALUES)
+    quantiles = column["quantiles"]
+    if quantiles is None or math.isnan(quantiles[0]) or column["kind"] == "date":
+        return ""
+    low, middle, high = (quantiles[place] for place in (1, 10, 19))
+    return f"90 % from {low:g} to {high:g}, median {middle:g}"
 
 
 def members(json: Json = False) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from committee.assembling.fit_summary import RESIDUAL_LEVELS, FitSummary
 from committee.assembling.leaderboard import Leaderboard, name_of
 from committee.automatic.portfolio import CANDIDATES, NAMED_ONLY, Size, library_of
 from committee.combining.rule_registry import as_rule, title_of
@@ -19,6 +20,8 @@ from committee.saving.stored_rows import stored_rows
 from committee.table import Column, Kind
 
 MOST_CLASSES = 50
+# The attributes of `ValueScores` that are described.
+VALUE_SCORES = ("columns", "codes", "weights", "losses")
 
 
 def describe(model: Any, path: str | os.PathLike[str]) -> dict[str, object]:
@@ -54,6 +57,8 @@ def describe(model: Any, path: str | os.PathLike[str]) -> dict[str, object]:
     if importances is not None:
         shares = dict(zip(model.schema_.names, np.asarray(importances).tolist(), strict=True))
         found["importances"] = dict(sorted(shares.items(), key=lambda each: -each[1]))
+    if hasattr(model, "rule_"):
+        found["summary"] = describe_summary(model.fit_summary_, getattr(model, "classes_", None))
     record = getattr(model, "_record", None)
     if record is not None:
         board = record.leaderboard
@@ -61,6 +66,40 @@ def describe(model: Any, path: str | os.PathLike[str]) -> dict[str, object]:
         found["leaderboard"] = None if board is None else plain_board(board)
     found["parameters"] = plain_parameters(model)
     return found
+
+
+def describe_summary(summary: FitSummary, classes: np.ndarray | None) -> dict[str, object]:
+    """Describe the aggregates of a fit: what is stored, and the decisions on honest votes."""
+    found: dict[str, object] = {"columns": [asdict(column) for column in summary.columns]}
+    decisions = summary.decisions
+    if decisions is None:
+        return found
+    found |= {"n_rows": decisions.n_rows, "n_scores": len(decisions.conformity)}
+    if decisions.by_class is not None and classes is not None:
+        found["n_edges"] = len(decisions.by_class.edges)
+        if len(classes) <= MOST_CLASSES:
+            found["confusion"] = decisions.by_class.confusion(len(classes)).tolist()
+    if decisions.by_value is not None:
+        columns, by_value = summary.schema.columns, decisions.by_value
+        rows = zip(*(getattr(by_value, each).tolist() for each in VALUE_SCORES), strict=True)
+        found["values"] = [
+            {
+                "column": columns[place].name,
+                "value": value_of(columns[place], code),
+                "n_rows": n,
+                "loss": loss,
+            }
+            for place, code, n, loss in rows
+        ]
+    if decisions.by_number is not None:
+        residuals = decisions.conformity[:, 0].astype(np.float64)
+        found["residuals"] = np.quantile(residuals, RESIDUAL_LEVELS).tolist()
+    return found
+
+
+def value_of(column: Column, code: int) -> object:
+    """Return a value of a column by its code in `ValueScores`."""
+    return bool(code - 1) if column.kind is Kind.BOOLEAN else column.categories[code - 1]
 
 
 def plain_parameters(model: Any) -> dict[str, object]:
