@@ -45,7 +45,7 @@ from committee.table.input_types import RandomState
 from committee.task import Classification
 from committee.votes.folds import N_FOLDS, Fold, can_vote_out_of_bag, split_fingerprint
 from committee.votes.honest_votes import HonestVotes
-from committee.votes.vote_arrays import check_member_weights
+from committee.votes.vote_arrays import check_member_weights, label_dtype
 
 RUNNER: Declaration = (tree_parameters.RUNNER[0], "Where fits run. The results are the same everywhere.")
 FITS_AT_ONCE: Declaration = (
@@ -353,7 +353,10 @@ def calibrate(
         return found
     for place, each in enumerate(fitted):
         if gives_scores(each.member.estimator):
-            curves = Curves.of(method, honest, place, [rows for rows, _ in each.held_out])
+            curves = Curves.of(method, honest, place, [rows for rows, *_ in each.held_out])
+            # The highest score belongs to the predicted class, and the highest vote may not.
+            codes = honest.votes[place].argmax(axis=1)
+            honest.labels[place] = codes.astype(label_dtype(honest.n_outputs))
             honest.votes[place] = curves.honest_votes(honest.votes[place], honest.rows)
             found[place] = curves.whole
     return found

@@ -86,7 +86,7 @@ class Refits:
             seconds={key: seconds_of(fitted[places[number]]) for key, number in enumerate(waiting)},
         )
         schedule.carry_out()
-        for (key, _), (model, _, _) in schedule.results.items():
+        for (key, _), (model, *_) in schedule.results.items():
             if (key, 0) not in schedule.cut:
                 known[waiting[key]] = model
         found: list[list[BaseEstimator]] = [[] for _ in fitted]

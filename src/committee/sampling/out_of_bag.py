@@ -130,11 +130,11 @@ class Tally:
         sums = np.zeros((n_rows, training.task.n_outputs))
         return cls(training, is_majority, sums, np.zeros(n_rows, dtype=np.uint32), ())
 
-    def and_then(self, rows: np.ndarray, votes: np.ndarray) -> Self:
-        """Add the votes of one more member on some rows."""
+    def and_then(self, rows: np.ndarray, votes: np.ndarray, labels: np.ndarray | None = None) -> Self:
+        """Add the votes of one more member on some rows, with labels if they may differ from the votes."""
         sums, counts = self.sums.copy(), self.counts.copy()
         if self.is_majority:
-            votes = one_hot(votes.argmax(axis=1), votes.shape[1])
+            votes = one_hot(votes.argmax(axis=1) if labels is None else labels, votes.shape[1])
         sums[rows] += votes
         counts[rows] += 1
         made = replace(self, sums=sums, counts=counts)

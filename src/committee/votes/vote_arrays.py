@@ -210,6 +210,17 @@ def labels_of(votes: np.ndarray) -> np.ndarray:
     return labels
 
 
+def label_dtype(n_classes: int) -> np.dtype:
+    """Return the smallest dtype for the codes of classes.
+
+    Examples
+    --------
+    >>> label_dtype(256), label_dtype(257)
+    (dtype('uint8'), dtype('uint16'))
+    """
+    return np.min_scalar_type(n_classes - 1)
+
+
 def highest_of(votes: np.ndarray) -> np.ndarray:
     """Return the highest vote of each member for each row, as an array of shape (n_members, n_rows)."""
     highest = votes[:, :, 0].copy()
