@@ -1,5 +1,8 @@
 """Rules that read labels use the classes that the members' own `predict` returns."""
 
+import re
+import warnings
+
 import numpy as np
 import pytest
 from edited_files import change
@@ -8,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_wine
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.model_selection import FixedThresholdClassifier, GridSearchCV, TunedThresholdClassifierCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import NearestCentroid
@@ -24,6 +27,8 @@ from committee.assembling import Bank
 from committee.combining.rule_registry import as_rule, rule_names
 from committee.members.member_votes import PREDICT_HIGHEST, has_own_labels
 from committee.saving.states.committee_states import MEMBERS as NAME_OF_MEMBERS
+
+pytestmark = pytest.mark.filterwarnings("ignore:Members without predict_proba")
 
 WINE, KIND = load_wine(return_X_y=True)
 WINE = WINE + np.random.default_rng(0).normal(0, WINE.std(axis=0), WINE.shape)
@@ -311,3 +316,37 @@ def test_members_that_predict_the_highest_probability_need_no_labels():
     assert voting(agreeing, KIND)._honest.labels == {}
     labels = voting([*agreeing, ("odd", NearestCentroid())], KIND)._honest.labels
     assert {place: codes.dtype for place, codes in labels.items()} == {3: np.uint8}
+
+
+@pytest.mark.parametrize(
+    ("rule", "settings", "names"),
+    [
+        ("mean", {}, "'ridge' .RidgeClassifier.*calibrate=\"sigmoid\""),
+        ("borda", {}, "'ridge'"),
+        ("mean", {"calibrate": "sigmoid"}, None),
+        ("majority", {}, None),
+        ("naive_bayes", {}, None),
+    ],
+)
+def test_soft_voting_warns_of_members_without_probabilities(rule, settings, names):
+    members = [("ridge", RidgeClassifier()), ("bayes", GaussianNB())]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        voting(members, KIND, rule=rule, **settings)
+    assert len(caught) == (names is not None)
+    assert not caught or re.search(names, str(caught[0].message))
+
+
+def test_soft_voting_names_a_wrapper_for_members_without_scores():
+    with pytest.warns(UserWarning, match="'odd' .OnlyLabels.*CalibratedClassifierCV"):
+        voting([("odd", OnlyLabels(GaussianNB()))], KIND)
+
+
+def test_diversity_of_a_fitted_committee_is_that_of_its_labels():
+    fitted = voting(pairs(NearestCentroid), KIND)
+    honest = fitted._honest.crisp().votes
+    codes = np.searchsorted(fitted.classes_, KIND[SMALL])
+    expected = committee.diversity.summary(honest, codes)
+    assert committee.diversity.summary(fitted, KIND[SMALL]) == expected
+    assert expected != committee.diversity.summary(fitted.honest_votes_, codes)
+    np.testing.assert_array_equal(committee.diversity.kappa(fitted), committee.diversity.kappa(honest))

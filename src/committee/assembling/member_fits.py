@@ -303,7 +303,7 @@ def fit_in_bags(
     rows = training.rows
     with warnings.catch_warnings():
         # Rows without out-of-bag votes are not used to fit the rule, so a warning about them is not needed.
-        warnings.filterwarnings("ignore", "Every bag contains every row", UserWarning)
+        warnings.filterwarnings("ignore", "Every bag contains", UserWarning)
         model = fitted(clone(estimator).set_params(oob_score=True), training, X, rows)
     if isinstance(training.task, Classification):
         votes = np.zeros((len(rows), training.task.n_outputs))

@@ -42,7 +42,7 @@ def has_own_labels(member: BaseEstimator) -> bool:
     """Return whether `predict` of a classifier, fitted or not, may differ from its highest probability.
 
     Rules that read labels then use `predict`. Committee's own classifiers predict the class of the highest
-    probability.
+    probability. The answer depends on the classes of the estimator and of those in it.
 
     Examples
     --------
@@ -51,8 +51,6 @@ def has_own_labels(member: BaseEstimator) -> bool:
     >>> has_own_labels(NearestCentroid()), has_own_labels(LogisticRegression())
     (True, False)
     """
-    if not hasattr(member, "predict_proba"):
-        return False
     if isinstance(member, Pipeline):
         return has_own_labels(member.steps[-1][1])
     if isinstance(member, FrozenEstimator | BaseSearchCV) or type(member).__name__ == "NumberedLabels":
@@ -64,7 +62,8 @@ def has_own_labels(member: BaseEstimator) -> bool:
 
 def own_labels(estimator: BaseEstimator, model: BaseEstimator, X: TableLike, task: Task) -> np.ndarray | None:
     """Return the codes of the classes that a fitted estimator predicts, or None if its votes show them."""
-    if not isinstance(task, Classification) or not has_own_labels(estimator):
+    shows_labels = not hasattr(model, "predict_proba") or not has_own_labels(estimator)
+    if shows_labels or not isinstance(task, Classification):
         return None
     return codes_in(model.predict(X), task.classes).astype(label_dtype(task.n_outputs))
 

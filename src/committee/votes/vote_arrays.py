@@ -40,7 +40,11 @@ def check_votes(votes: object) -> np.ndarray:
     if array.dtype.kind not in "fiub":
         raise ValueError(f"votes must be numbers. Got {array.dtype}. Turn labels into votes with one_hot.")
     if array.ndim != 3 or len(array) == 0 or array.shape[2] == 0:
-        raise ValueError(f"votes must have the shape (n_members, n_rows, n_outputs). Got {array.shape}.")
+        are_labels = array.ndim == 2 and array.dtype.kind in "iub"
+        way_out = " Turn labels into votes with one_hot(labels, n_classes)." if are_labels else ""
+        raise ValueError(
+            f"votes must have the shape (n_members, n_rows, n_outputs). Got {array.shape}.{way_out}"
+        )
     return array
 
 
