@@ -43,6 +43,8 @@ from committee.members.member_votes import votes_of
 from committee.task import Classification
 from committee.votes.vote_arrays import dtype_of
 
+pytestmark = pytest.mark.filterwarnings("ignore:Members without predict_proba")
+
 X, Y = load_iris(return_X_y=True)
 MEMBERS = [("bayes", GaussianNB()), ("tree", DecisionTreeClassifier(max_depth=2))]
 

@@ -339,3 +339,8 @@ def test_trim_can_be_set_only_for_the_trimmed_mean():
     ]:
         with pytest.raises(ValueError, match=message):
             rule.combine(votes)
+
+
+def test_labels_as_votes_name_one_hot():
+    with pytest.raises(ValueError, match=r"Got \(2, 2\). Turn labels into votes with one_hot"):
+        majority([[0, 1], [1, 1]])

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import RidgeClassifier
 from sklearn.metrics import (
     check_scoring,
@@ -142,3 +143,13 @@ def test_a_fit_that_adds_no_members_uses_the_current_metric(estimator):
     with pytest.warns(UserWarning, match="without increasing n_estimators"):
         fitted.set_params(oob_score="neg_log_loss").fit(X, y)
     assert fitted.oob_score_ == expected
+
+
+def test_rows_in_every_bag_are_counted_in_a_warning_as_in_scikit_learn():
+    X, y = load_iris(return_X_y=True)
+    with pytest.warns(UserWarning, match="Every bag contains ([0-9]+) of 150 rows") as caught:
+        forest = committee.RandomForestClassifier(2, oob_score=True, random_state=0).fit(X, y)
+    n_named = int(str(caught[0].message).split()[3])
+    assert n_named == np.isnan(forest.oob_decision_function_).any(axis=1).sum() > 0
+    with pytest.warns(UserWarning, match="do not have OOB scores"):
+        RandomForestClassifier(2, oob_score=True, random_state=0).fit(X, y)

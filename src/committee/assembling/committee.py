@@ -6,6 +6,7 @@ that folds hold out are the honest votes, on which the rule is fitted. Subclasse
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
@@ -45,7 +46,7 @@ from committee.table.input_types import RandomState
 from committee.task import Classification
 from committee.votes.folds import N_FOLDS, Fold, can_vote_out_of_bag, split_fingerprint
 from committee.votes.honest_votes import HonestVotes
-from committee.votes.vote_arrays import check_member_weights
+from committee.votes.vote_arrays import check_member_weights, label_dtype
 
 RUNNER: Declaration = (tree_parameters.RUNNER[0], "Where fits run. The results are the same everywhere.")
 FITS_AT_ONCE: Declaration = (
@@ -235,6 +236,7 @@ class Committee(CommitteeParameters, Assembled):
             plan = self._plan(training, folds)
             calls = new_calls(plan.what, n_fits(members, training, plan))
             fitted = self._fit_members(members, training, plan, calls)
+        self._warn_of_labels(rule, fitted, training)
         rule = for_fitted(rule, members, fitted)
         honest = honest_of(fitted, training, folds)
         calibrations = calibrate(self._calibration(), fitted, honest)
@@ -280,6 +282,29 @@ class Committee(CommitteeParameters, Assembled):
                 f"calibrate={self.calibrate!r} needs honest votes, and cv=None makes none. Set cv=5, or "
                 "calibrate=None."
             )
+
+    def _warn_of_labels(self, rule: Rule, fitted: list[MemberFit], training: TrainingSet) -> None:
+        """Warn if members without probabilities vote by labels in soft voting."""
+        is_soft = isinstance(rule, FixedRule) and not rule._reads_labels()
+        if not training.are_classes or not training.is_open or not is_soft:
+            return
+        found = [
+            each.member
+            for each in fitted
+            # scikit-learn's StackingClassifier knows only after its fit whether it has probabilities.
+            if not any(hasattr(model, "predict_proba") for model in each.models)
+            and not (self._calibration() is not None and gives_scores(each.member.estimator))
+        ]
+        if not found:
+            return
+        names = ", ".join(f"{each.name!r} ({type(each.estimator).__name__})" for each in found)
+        can_calibrate = all(gives_scores(each.estimator) for each in found)
+        way_out = 'calibrate="sigmoid" and cv=5' if can_calibrate else "CalibratedClassifierCV around them"
+        warnings.warn(
+            f"Members without predict_proba vote 1 for the class that they predict, 0 for others: {names}. "
+            f'For soft voting set {way_out}, or use a rule of labels such as rule="majority".',
+            stacklevel=5,
+        )
 
     def _folds(self, training: TrainingSet, rule: Rule, rng: np.random.Generator) -> list[Fold]:
         cv = N_FOLDS if self.cv is None and rule.needs_fit else seeded_split(self.cv, rng)
@@ -353,7 +378,10 @@ def calibrate(
         return found
     for place, each in enumerate(fitted):
         if gives_scores(each.member.estimator):
-            curves = Curves.of(method, honest, place, [rows for rows, _ in each.held_out])
+            curves = Curves.of(method, honest, place, [rows for rows, *_ in each.held_out])
+            # The highest score belongs to the predicted class, and the highest vote may not.
+            codes = honest.votes[place].argmax(axis=1)
+            honest.labels[place] = codes.astype(label_dtype(honest.n_outputs))
             honest.votes[place] = curves.honest_votes(honest.votes[place], honest.rows)
             found[place] = curves.whole
     return found

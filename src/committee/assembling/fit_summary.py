@@ -8,7 +8,7 @@ file can hold it: for intervals, sets, other thresholds, and reports without dat
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Self
 
 import numpy as np
@@ -16,6 +16,7 @@ import numpy as np
 from committee.combining.cost_rule import CostRule
 from committee.combining.rule import Rule
 from committee.metrics.row_losses import log_losses, squared_errors
+from committee.printing import brief
 from committee.saving import Fields
 from committee.table.schema import Kind, Schema, Table
 from committee.votes.honest_votes import HonestVotes
@@ -40,6 +41,7 @@ LEAST_OF_VALUE, MOST_SCORED_VALUES, MOST_VALUES_IN_ALL, N_OF_VALUE = 30, 12, 64,
 MOST_VALUES, N_BINS = 20, 10
 
 
+@brief
 @dataclass(frozen=True, eq=False)
 class ClassDecisions:
     """Counts of the decisions for classes.
@@ -165,6 +167,7 @@ class ClassDecisions:
         return cls(codes, edges, counts, sums, cells, cell_counts)
 
 
+@brief
 @dataclass(frozen=True, eq=False)
 class NumberDecisions:
     """Residuals by the predicted number, where a residual is the true minus the predicted number.
@@ -205,6 +208,7 @@ class NumberDecisions:
         return cls(edges, counts, residuals)
 
 
+@brief
 @dataclass(frozen=True, eq=False)
 class ValueScores:
     """Scores of the rows with a value of a column, for subgroups of rows.
@@ -276,6 +280,7 @@ class ValueScores:
         return cls(columns, codes, weights, losses, conformity)
 
 
+@brief
 @dataclass(frozen=True, eq=False)
 class DecisionSummary:
     """What is known about the decisions of a committee on rows that its members were not fitted on.
@@ -385,6 +390,7 @@ class DecisionSummary:
         )
 
 
+@brief
 @dataclass(frozen=True, eq=False)
 class ColumnSummary:
     """The values of a column, as aggregates of at most 10,000 rows.
@@ -414,6 +420,7 @@ class ColumnSummary:
     frequent: Mapping[str, int]
 
 
+@brief
 @dataclass(frozen=True, eq=False)
 class TableSummary:
     """The columns of the table of a fit. The names and the categories are those of its schema.
@@ -513,6 +520,7 @@ class TableSummary:
         return cls(n_rows, missing, association, with_quantiles, with_counts, quantiles, codes, counts)
 
 
+@brief
 @dataclass(frozen=True, eq=False)
 class FitSummary:
     """Aggregates of the rows of a fit, for intervals, sets, other thresholds and reports without data.
@@ -526,7 +534,7 @@ class FitSummary:
         None without honest votes.
     """
 
-    schema: Schema
+    schema: Schema = field(repr=False)
     table: TableSummary | None = None
     decisions: DecisionSummary | None = None
 

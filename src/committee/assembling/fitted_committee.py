@@ -26,6 +26,7 @@ from committee.learners.fit_session import CallbackSupportMixin, TaskCalls, task
 from committee.learners.voter import FittedModels, Tabular
 from committee.members.member_tasks import results_in_order
 from committee.members.member_view import look_at_rows
+from committee.members.member_votes import has_own_labels
 from committee.members.seeds import generator_of, seeded
 from committee.members.table_encoder import TableEncoder, fitted_rule
 from committee.members.training_set import TrainingSet, in_order
@@ -40,7 +41,7 @@ from committee.saving.states.state import KeptRule
 from committee.table.input_types import ArrayLike, RandomState, TableLike
 from committee.table.source import Source, open_source
 from committee.task import Classification
-from committee.votes.honest_votes import HonestVotes
+from committee.votes.honest_votes import HonestVotes, kept_labels, take_labels
 from committee.votes.vote_arrays import dtype_of
 
 ONE_CLASS = "y had one class, so there is nothing to decide."
@@ -244,7 +245,7 @@ class Assembled(CallbackSupportMixin, TransformerMixin, Tabular):
         array([[1., 0.]])
         """
         check_is_fitted(self)
-        rule: object = self.rule_
+        rule: Any = self.rule_
         if rule is None:
             raise ValueError(ONE_CLASS)
         if not hasattr(rule, "selected"):
@@ -253,7 +254,8 @@ class Assembled(CallbackSupportMixin, TransformerMixin, Tabular):
             )
         source = self._open(X)
         matrix = None if self._encoder is None else self._encoder.transform(source)
-        shares, competence = rule.selected(self._votes(source), matrix)
+        votes = self._votes_by_fold(source, 1, as_labels=rule._reads_labels())[0]
+        shares, competence = rule.selected(votes, matrix)
         return shares, competence
 
     def leaderboard(
@@ -433,6 +435,7 @@ class Assembled(CallbackSupportMixin, TransformerMixin, Tabular):
                 calibration,
                 each.member.title,
                 each.seconds,
+                training.are_classes and (calibration is not None or has_own_labels(each.member.estimator)),
             )
             for each, calibration in zip(fitted, calibrations, strict=True)
         ]
@@ -480,11 +483,11 @@ class Assembled(CallbackSupportMixin, TransformerMixin, Tabular):
         votes: np.ndarray = self._votes_by_fold(source, 1)[0]
         return votes
 
-    def _votes_by_fold(self, source: Source, n_folds: int) -> np.ndarray:
+    def _votes_by_fold(self, source: Source, n_folds: int, *, as_labels: bool = False) -> np.ndarray:
         shape = (n_folds, len(self._fitted_members), source.n_rows, self._task.n_outputs)
         votes: np.ndarray = np.empty(shape, dtype=dtype_of(self._task))
         for place, each in enumerate(self._fitted_members):
-            votes[:, place] = each.votes_by_fold(source, self._task, n_folds)
+            votes[:, place] = each.votes_by_fold(source, self._task, n_folds, as_labels=as_labels)
         return votes
 
     def _decide(self, X: TableLike) -> np.ndarray:
@@ -507,7 +510,8 @@ class Assembled(CallbackSupportMixin, TransformerMixin, Tabular):
     def _decide_block(self, source: Source, rule: Rule) -> np.ndarray:
         matrix = None if self._encoder is None else self._encoder.transform(source)
         n_folds = folds_of_rule(rule, [len(member.models) for member in self._fitted_members])
-        return decided_by_fold(rule, self._votes_by_fold(source, n_folds), matrix)
+        votes = self._votes_by_fold(source, n_folds, as_labels=rule._reads_labels())
+        return decided_by_fold(rule, votes, matrix)
 
     def _state(self) -> CommitteeState:
         fitted_members = [
@@ -518,6 +522,7 @@ class Assembled(CallbackSupportMixin, TransformerMixin, Tabular):
                 None if member.calibration is None else vars(member.calibration),
                 member.title,
                 member.fit_seconds,
+                member.own_labels,
             )
             for member in self._fitted_members
         ]
@@ -535,6 +540,7 @@ class Assembled(CallbackSupportMixin, TransformerMixin, Tabular):
                 honest["weights"] = None
             if self._honest.X is None:
                 del honest["X"]
+            honest |= kept_labels(self._honest)
         record = self._known_record()
         return super()._learnt() | {
             "honest": honest,
@@ -568,7 +574,13 @@ class Assembled(CallbackSupportMixin, TransformerMixin, Tabular):
         curve = state.calibration
         calibration = None if curve is None else Calibration.take(Fields(curve), self._task.n_outputs)
         return FittedMember(
-            state.name, state.models, state.columns, calibration, state.title, state.fit_seconds
+            state.name,
+            state.models,
+            state.columns,
+            calibration,
+            state.title,
+            state.fit_seconds,
+            state.own_labels,
         )
 
     def _take_honest(self, fields: Fields) -> HonestVotes:
@@ -582,6 +594,7 @@ class Assembled(CallbackSupportMixin, TransformerMixin, Tabular):
         rows = fields.array("rows", np.int64, (n_rows,))
         X = fields.array("X", np.float64, (n_rows, None)) if "X" in fields else None
         # Older files have no fingerprints of tables and splits.
+        labels = take_labels(fields, len(votes), n_rows, self._task)
         table, split = (fields.take(name, str) if name in fields else "" for name in ("table", "split"))
         fields.finish()
         if are_classes:
@@ -591,5 +604,14 @@ class Assembled(CallbackSupportMixin, TransformerMixin, Tabular):
         fields.require((rows >= 0).all() and (groups is None or (groups >= 0).all()), "a row is negative")
         weights = np.ones(n_rows) if weights is None else weights
         return HonestVotes(
-            votes, y, weights, rows, groups, X, classes=self._task.classes, table=table, split=split
+            votes,
+            y,
+            weights,
+            rows,
+            groups,
+            X,
+            classes=self._task.classes,
+            table=table,
+            split=split,
+            labels=labels,
         )

@@ -494,7 +494,7 @@ def decision_of_rule(rule: Rule, honest: HonestVotes) -> np.ndarray:
 def honest_decision(rule: Rule, honest: HonestVotes) -> np.ndarray:
     """Return the decision of a rule on each row. A rule that learns is fitted on other rows."""
     if not rule.needs_fit:
-        return rule.combine(honest.votes)
+        return honest.decided_by(rule)
     folds = honest.folds()
     if not folds:
         raise nothing_to_hold_out(honest.groups, honest.weights, honest.are_classes)

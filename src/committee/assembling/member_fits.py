@@ -22,7 +22,8 @@ from committee.boosting.gradient.rounds import Rounds
 from committee.learners.network import Network
 from committee.members.member_fit import fit_member
 from committee.members.member_tasks import naming
-from committee.members.member_votes import gives_scores, votes_of
+from committee.members.member_votes import Task as Target
+from committee.members.member_votes import gives_scores, own_labels, votes_of
 from committee.members.table_encoder import TableEncoder
 from committee.members.training_set import TrainingSet
 from committee.running import Runner, Task, TaskError
@@ -34,13 +35,15 @@ from committee.table.schema import take_rows
 from committee.table.source import open_source, take_columns
 from committee.task import Classification
 from committee.votes.folds import Fold
+from committee.votes.honest_votes import Cast
 from committee.votes.vote_arrays import dtype_of
 
 # Tables with at least this many values are not copied for each fold if that can be avoided.
 MANY_VALUES = 2**22
-# The model (None unless it is kept), the rows that it was not fitted on, and its votes on them.
-HeldOut = tuple[BaseEstimator | None, np.ndarray, np.ndarray]
-Fit = HeldOut | tuple[BaseEstimator, None, None]
+# The model (None unless it is kept), the rows that it was not fitted on, its votes on them, and its labels if
+# they may differ from the highest votes.
+HeldOut = tuple[BaseEstimator | None, np.ndarray, np.ndarray, np.ndarray | None]
+Fit = HeldOut | tuple[BaseEstimator, None, None, None]
 NOT_FITTED = (
     'This %(name)s is not fitted, but cv="prefit" needs fitted members. clone and cross-validation make '
     "unfitted copies of them: pass sklearn.frozen.FrozenEstimator(member), which stays fitted."
@@ -83,15 +86,15 @@ class MemberFit:
     member : Member
     models : list of estimators
         One model that was fitted on all rows, or one for each fold, whose votes are averaged.
-    held_out : list of (ndarray, ndarray)
-        Held-out rows and the votes on them. A row can occur several times.
+    held_out : list of (ndarray, ndarray) or (ndarray, ndarray, ndarray or None)
+        Held-out rows, and the votes and any labels on them. A row can occur several times.
     seconds : float or None, default=None
         The total time of the fits, if it is known.
     """
 
     member: Member
     models: list[BaseEstimator]
-    held_out: list[tuple[np.ndarray, np.ndarray]]
+    held_out: list[Cast]
     seconds: float | None = None
 
 
@@ -136,11 +139,11 @@ def fit_members(
     }
     for task, place in tasks.items():
         if place in fitted:
-            model, rows, votes = task.result()
+            model, rows, *cast = task.result()
             if model is not None:
                 fitted[place].models.append(model)
             if rows is not None:
-                fitted[place].held_out.append((rows, votes))
+                fitted[place].held_out.append((rows, *cast))
     return list(fitted.values())
 
 
@@ -224,15 +227,27 @@ def fit_fold(
     held_out: np.ndarray,
     keeps: bool,
 ) -> HeldOut:
-    """Fit on some rows and vote on others. Return the model if it is kept, the other rows and the votes."""
+    """Fit on some rows and vote on others. Return the model if it is kept, these rows, votes and labels."""
     X = take_columns(training.X, columns)
     model = fitted(estimator, training, X, train)
-    dtype, as_scores = dtype_of(training.task), as_scores and gives_scores(estimator)
-    votes: list[np.ndarray] = [
-        votes_of(model, take_rows(X, rows), training.task, as_scores=as_scores).astype(dtype)
+    as_scores = as_scores and gives_scores(estimator)
+    cast = [
+        votes_and_labels(model, take_rows(X, rows), training.task, estimator, as_scores=as_scores)
         for rows in blocks_of(held_out, X.shape[1])
     ]
-    return model if keeps else None, held_out, votes[0] if len(votes) == 1 else np.concatenate(votes)
+    votes, labels = zip(*cast, strict=True)
+    if len(cast) == 1:
+        return model if keeps else None, held_out, votes[0], labels[0]
+    joined = None if labels[0] is None else np.concatenate(labels)
+    return model if keeps else None, held_out, np.concatenate(votes), joined
+
+
+def votes_and_labels(
+    model: BaseEstimator, X: TableLike, task: Target, estimator: BaseEstimator, *, as_scores: bool
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return the votes of a fitted member, and its labels if they may differ from the highest votes."""
+    votes: np.ndarray = votes_of(model, X, task, as_scores=as_scores).astype(dtype_of(task))
+    return votes, own_labels(estimator, model, X, task)
 
 
 def cast_ballot(
@@ -247,15 +262,17 @@ def cast_ballot(
     training, X_test = shared
     estimator, columns = member.estimator, member.columns
     if train is None or held_out is None:
-        model, rows, votes = fit_in_bags(training, estimator, columns, False)
+        model, rows, votes, labels = fit_in_bags(training, estimator, columns, False)
     else:
-        model, rows, votes = fit_fold(training, estimator, columns, True, train, held_out, True)
+        model, rows, votes, labels = fit_fold(training, estimator, columns, True, train, held_out, True)
     are_scores = training.are_classes and gives_scores(estimator)
-    ballot = Ballot(member.name, fold, rows, votes, None, recipe, are_scores=are_scores)
+    ballot = Ballot(member.name, fold, rows, votes, None, recipe, are_scores=are_scores, labels=labels)
     if X_test is None:
         return ballot
-    test_votes = votes_of(model, take_columns(X_test, columns), training.task, as_scores=are_scores)
-    return replace(ballot, test_votes=test_votes.astype(dtype_of(training.task)))
+    test_votes, test_labels = votes_and_labels(
+        model, take_columns(X_test, columns), training.task, estimator, as_scores=are_scores
+    )
+    return replace(ballot, test_votes=test_votes, test_labels=test_labels)
 
 
 def blocks_of(rows: np.ndarray, n_columns: int) -> list[np.ndarray]:
@@ -275,7 +292,7 @@ def fit_all(
 ) -> Fit:
     """Fit on all rows. Return the model without votes."""
     X = take_columns(training.X, columns)
-    return fitted(estimator, training, X, training.rows), None, None
+    return fitted(estimator, training, X, training.rows), None, None, None
 
 
 def fit_in_bags(
@@ -286,7 +303,7 @@ def fit_in_bags(
     rows = training.rows
     with warnings.catch_warnings():
         # Rows without out-of-bag votes are not used to fit the rule, so a warning about them is not needed.
-        warnings.filterwarnings("ignore", "Every bag contains every row", UserWarning)
+        warnings.filterwarnings("ignore", "Every bag contains", UserWarning)
         model = fitted(clone(estimator).set_params(oob_score=True), training, X, rows)
     if isinstance(training.task, Classification):
         votes = np.zeros((len(rows), training.task.n_outputs))
@@ -294,7 +311,7 @@ def fit_in_bags(
     else:
         votes = model.oob_prediction_[:, None]
     is_voted = ~np.isnan(votes).any(axis=1)
-    return model, rows[is_voted], votes[is_voted].astype(dtype_of(training.task))
+    return model, rows[is_voted], votes[is_voted].astype(dtype_of(training.task)), None
 
 
 def fitted(estimator: BaseEstimator, training: TrainingSet, X: TableLike, rows: np.ndarray) -> BaseEstimator:
@@ -355,8 +372,10 @@ def take_fitted(member: Member, training: TrainingSet, as_scores: bool) -> Membe
             raise ValueError(f"It was fitted on {n_columns} columns, but X has {X.shape[1]}.")
         rows = training.rows
         as_scores = as_scores and gives_scores(member.estimator)
-        votes = votes_of(member.estimator, take_rows(X, rows), training.task, as_scores=as_scores)
-    return MemberFit(member, [member.estimator], [(rows, votes.astype(dtype_of(training.task)))])
+        cast = votes_and_labels(
+            member.estimator, take_rows(X, rows), training.task, member.estimator, as_scores=as_scores
+        )
+    return MemberFit(member, [member.estimator], [(rows, *cast)])
 
 
 def warn_of_dropped(members: list[Member], failures: dict[int, BaseException]) -> None:

@@ -75,6 +75,9 @@ class FittedMember:
         A readable name. Empty if there is only the identifier.
     fit_seconds : float or None, default=None
         The total time of the fits, if it is known.
+    own_labels : bool, default=False
+        Whether rules that read labels get the predictions of the models, because these may differ from the
+        highest votes.
     """
 
     name: str
@@ -83,6 +86,7 @@ class FittedMember:
     calibration: Calibration | None = None
     title: str = ""
     fit_seconds: float | None = None
+    own_labels: bool = False
 
     @cached_property
     def _voters(self) -> list[MemberVoter]:
@@ -114,18 +118,24 @@ class FittedMember:
         """Return the votes on a table, of shape (n_rows, n_outputs)."""
         return self.votes_by_fold(source, task, 1)[0]
 
-    def votes_by_fold(self, source: Source, task: Task, n_folds: int) -> list[np.ndarray]:
-        """Return the votes of the models of each fold. Models cycle through the folds in order."""
+    def votes_by_fold(
+        self, source: Source, task: Task, n_folds: int, *, as_labels: bool = False
+    ) -> list[np.ndarray]:
+        """Return the votes of the models of each fold. Models cycle through the folds in order.
+
+        With `as_labels`, models with own labels vote for the class that they predict.
+        """
         seen = source if self.columns is None else source.select(self.columns)
-        as_scores = self.calibration is not None
+        as_scores, as_labels = self.calibration is not None, as_labels and self.own_labels
+        is_crisp = as_labels and not as_scores
         with naming(f"Member {self.name!r}", "vote"):
             each = [
-                votes_of(voter.estimator, voter.table(seen), task, as_scores=as_scores)
+                votes_of(voter.estimator, voter.table(seen), task, as_scores=as_scores, is_crisp=is_crisp)
                 for voter in self._voters
             ]
         if self.calibration is None:
             return folded(each, n_folds)
-        return [self.calibration.votes(scores) for scores in folded_scores(each, n_folds)]
+        return [self.calibration.votes(scores, as_labels) for scores in folded_scores(each, n_folds)]
 
 
 def seeded_by_name(member: Member, random_state: int) -> Member:

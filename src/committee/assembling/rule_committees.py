@@ -35,9 +35,10 @@ class Voting(Committee):
     rule: str | Callable[..., np.ndarray] | Rule = parameter(
         "mean",
         Constraint("the name of a rule, a function of votes or a rule"),
-        'The rule that decides. "mean" is the soft voting of scikit-learn and "majority" its hard voting. A '
-        "rule that learns, such as CAWPERule(), is fitted on votes on held-out rows. `cv` specifies the "
-        "split.",
+        'The rule that decides. "mean" is the soft voting of scikit-learn and "majority" its hard voting. '
+        "Rules of labels use the class that a member's `predict` returns, also if another class has a higher "
+        "probability. A rule that learns, such as CAWPERule(), is fitted on votes on held-out rows. `cv` "
+        "specifies the split.",
     )
     weights: ArrayLike | None = parameter(
         None,

@@ -82,7 +82,7 @@ def members_that_decide(rule: Rule, honest: HonestVotes) -> list[int]:
     """
     if rule._looks_at_X():
         return list(range(honest.n_members))
-    votes = honest.votes[:, :: max(1, honest.n_rows // LOOKED_AT)]
+    votes = honest.on(slice(None, None, max(1, honest.n_rows // LOOKED_AT))).seen_by(rule).votes
     decision = rule.combine(votes)
     scale = 1.0 if honest.are_classes else (float(np.ptp(decision)) or 1.0)
     sure, found = np.eye(honest.n_outputs), []
@@ -146,8 +146,8 @@ def members_within(
 
     def loss_with(kept: list[int]) -> float:
         own = some.of_members(kept)
-        decision = own.fit_rule(for_places(clone(compared), honest.n_members, kept)).combine(own.votes)
-        return loss_of(decision, own, scoring)
+        fitted = own.fit_rule(for_places(clone(compared), honest.n_members, kept))
+        return loss_of(own.decided_by(fitted), own, scoring)
 
     def excess(kept: list[int]) -> float:
         return float((costs[:, kept].sum(axis=1) / limits).max())

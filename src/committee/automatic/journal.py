@@ -19,10 +19,11 @@ from sklearn.base import BaseEstimator
 from committee.assembling.bank.ballot import file_name
 from committee.assembling.bank.recipe import recipe_of
 from committee.assembling.bank.vote_bank import Bank
+from committee.assembling.member_fits import votes_and_labels
 from committee.assembling.named_members import Member
 from committee.automatic.limits import Result
 from committee.automatic.portfolio import library_of
-from committee.members.member_votes import gives_scores, votes_of
+from committee.members.member_votes import gives_scores
 from committee.members.training_set import TrainingSet
 from committee.running.resources import one_blas_thread
 from committee.saving import DamagedFile, UntrustedMember, load, save
@@ -30,7 +31,6 @@ from committee.saving.format.file_replacement import replace_file
 from committee.table.schema import take_rows
 from committee.table.source import take_columns
 from committee.votes.folds import Fold
-from committee.votes.vote_arrays import dtype_of
 
 SKIPPED = "skipped.json"
 
@@ -84,11 +84,13 @@ class Journal:
             return None
         _, held_out = self.folds[number]
         if self.bank.has(member.name, number, recipe_of(member)):
-            return model, held_out, self.bank.ballot(member.name, number).votes
+            ballot = self.bank.ballot(member.name, number)
+            return model, held_out, ballot.votes, ballot.labels
         X = take_rows(take_columns(self.training.X, member.columns), held_out)
         with one_blas_thread():
-            votes = votes_of(model, X, self.training.task, as_scores=gives_scores(member.estimator))
-        result: Result = model, held_out, votes.astype(dtype_of(self.training.task))
+            as_scores = gives_scores(member.estimator)
+            cast = votes_and_labels(model, X, self.training.task, member.estimator, as_scores=as_scores)
+        result: Result = model, held_out, *cast
         self._keep_votes(member, number, result)
         return result
 
@@ -107,11 +109,11 @@ class Journal:
 
     def _keep_votes(self, member: Member, number: int, result: Result) -> None:
         """Add votes or scores to the bank."""
-        _, _, votes = result
+        _, _, votes, labels = result
         recipe = recipe_of(member)
         if not self.bank.has(member.name, number, recipe):
             are_scores = self.training.are_classes and gives_scores(member.estimator)
-            self.bank.add(member.name, number, votes, recipe=recipe, are_scores=are_scores)
+            self.bank.add(member.name, number, votes, labels=labels, recipe=recipe, are_scores=are_scores)
 
     def _load(self, member: Member, number: int | None) -> BaseEstimator | None:
         """Load the model of a fold, or of all rows if there is no number. Return None if there is none."""

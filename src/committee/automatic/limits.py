@@ -27,7 +27,7 @@ from committee.running.resources import PeakMemory
 
 Found = TypeVar("Found")
 # A model, the held-out rows and its votes on them; the last two may be None.
-Result: TypeAlias = tuple[BaseEstimator, Any, Any]
+Result: TypeAlias = tuple[BaseEstimator, Any, Any, Any]
 
 # The largest share of the time that is kept for the choice of the rule, and the fewest seconds for it.
 SHARE_OF_RULE, LEAST_FOR_RULE = 0.1, 0.5

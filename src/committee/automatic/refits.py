@@ -91,7 +91,7 @@ class Refits:
         schedule.carry_out()
         if self.on_error == "raise" and schedule.errors:
             raise schedule.errors[min(schedule.errors)]
-        for (key, _), (model, _, _) in schedule.results.items():
+        for (key, _), (model, *_) in schedule.results.items():
             if (key, 0) not in schedule.cut:
                 known[waiting[key]] = model
         found: list[list[BaseEstimator]] = [[] for _ in fitted]

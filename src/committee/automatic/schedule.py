@@ -32,7 +32,7 @@ from committee.metrics.scoring import learnt_by
 from committee.running import Handle, Runner, Task, TaskError, Work
 from committee.running.deadline import ended_after, is_time_up, was_cut
 from committee.votes.folds import Fold
-from committee.votes.honest_votes import HonestVotes
+from committee.votes.honest_votes import Cast, HonestVotes
 
 # The place of a member and the number of a fold.
 Key = tuple[int, int]
@@ -132,9 +132,9 @@ class FitReporter:
     def _score(self, place: int, results: list[Result]) -> None:
         """Store the honest loss of a member, unless its votes are scores that are not calibrated yet."""
         training = self.training
-        if training.are_classes and any(gives_scores(model) for model, _, _ in results):
+        if training.are_classes and any(gives_scores(model) for model, *_ in results):
             return
-        held_out = [(rows, votes) for _, rows, votes in results]
+        held_out = [(rows, votes) for _, rows, votes, _ in results]
         honest = HonestVotes.of_models(
             [held_out], training.task, training.y, training.weights, training.groups
         )
@@ -386,8 +386,10 @@ class Schedule:
         fitted = []
         for place in places:
             done = [self.results[key] for key in sorted(self.results) if key[0] == place]
-            held_out = [(rows, votes) for _, rows, votes in done if rows is not None]
-            models = [model for model, _, _ in done]
+            held_out: list[Cast] = [
+                (rows, votes, labels) for _, rows, votes, labels in done if rows is not None
+            ]
+            models = [model for model, *_ in done]
             fitted.append(MemberFit(self.members[place], models, held_out, self.spent.get(place)))
         return fitted
 

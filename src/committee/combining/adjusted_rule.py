@@ -66,6 +66,9 @@ class WrappingRule(Rule):
     def _looks_at_X(self) -> bool:
         return as_rule(self.rule)._looks_at_X()
 
+    def _reads_labels(self) -> bool:
+        return as_rule(self.rule)._reads_labels()
+
     @property
     def decides_by_fold(self) -> bool:  # type: ignore[override]
         """Whether the rule decides by fold."""

@@ -1,6 +1,7 @@
 """Rules that estimate the probabilities of the classes given the labels that the members predict.
 
-A member's label is its class of the highest vote, or the first of several.
+A member's label is its class of the highest vote, or the first of several. Committees pass votes of 1 for the
+class that `predict` of the member returns.
 """
 
 from __future__ import annotations
@@ -69,6 +70,7 @@ class NaiveBayesRule(Rule):
         'The probabilities to multiply: "classical" uses those of labels given classes, together with the '
         'shares of the classes, and "posteriors" uses those of classes given labels.',
     )
+    reads_labels: ClassVar[bool] = True
     kept: ClassVar[Mapping[str, Kind]] = {
         "tables_": shares("members", "outputs", "outputs"),
         "priors_": shares("outputs"),
@@ -124,6 +126,7 @@ class BehaviourKnowledgeRule(Rule):
     array([[0.33, 0.67]])
     """
 
+    reads_labels: ClassVar[bool] = True
     kept: ClassVar[Mapping[str, Kind]] = {
         "cells_": integers("cells", "members", below="outputs", of=LABEL.__name__),
         "supports_": shares("cells", "outputs"),

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from committee.combining.fixed_rules import FIXED, Function, trimmed_mean
+from committee.combining.fixed_rules import FIXED, Function, majority, plurality, trimmed_mean
 from committee.metrics.scoring import check_scoring
 from committee.parameters import (
     Constraint,
@@ -70,6 +70,9 @@ class Rule(Saveable, Parametrised):
 
     # Whether the rule uses X, the rows of the votes.
     needs_X: ClassVar[bool] = False
+    # Whether the rule only uses which class each member predicts. A committee then passes votes of 1 for
+    # the class that a member's `predict` returns, and 0 for the others.
+    reads_labels: ClassVar[bool] = False
     # Whether the rule must be fitted before `combine`.
     needs_fit: ClassVar[bool] = True
     # Whether the rule is applied to the votes of the models of each fold, and its decisions are averaged.
@@ -209,6 +212,10 @@ class Rule(Saveable, Parametrised):
         """Return whether the rule uses X with its parameters."""
         return self.needs_X
 
+    def _reads_labels(self) -> bool:
+        """Return whether the rule only uses the predicted classes with its parameters."""
+        return self.reads_labels
+
     def _without_names(self) -> Self:
         """Replace names of rules in parameters by rules, so that their random states can be set."""
         return self
@@ -312,6 +319,9 @@ class FixedRule(Rule):
     def _check_kind(self, n_members: int, n_outputs: int, is_weighted: bool) -> None:
         # One row is enough to check that the function accepts such votes.
         self._combine(np.full((n_members, 1, n_outputs), 1 / n_outputs), None)
+
+    def _reads_labels(self) -> bool:
+        return self.rule in ("majority", "plurality", majority, plurality)
 
     def _learn(self, honest: HonestVotes) -> None:
         """Do nothing, because there is nothing to fit."""

@@ -276,6 +276,9 @@ class StackingRule(Rule):
     def _looks_at_X(self) -> bool:
         return self.passthrough
 
+    def _reads_labels(self) -> bool:
+        return self.votes == "labels"
+
     def _check_learnt(self) -> None:
         learner, weights = self.final_estimator_, self.weights_
         require((learner is None) != (weights is None), "There must be either an estimator or weights")

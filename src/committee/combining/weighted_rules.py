@@ -107,6 +107,9 @@ class AccuracyWeightedRule(WeightedRule):
         )
         self.weights_ = shares_of_scores(self.scores_)
 
+    def _reads_labels(self) -> bool:
+        return self.of == "labels"
+
     def _scores(self, honest: HonestVotes, score: str) -> np.ndarray:
         confusions = confusions_of(honest)
         if self.per_class:

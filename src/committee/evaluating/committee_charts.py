@@ -165,7 +165,7 @@ def oracle_accuracy(
     >>> oracle_accuracy([[1, 1, 0, 0], [1, 0, 1, 0]], [1, 1, 1, 1])
     0.75
     """
-    honest = read_class_votes(votes, y, sample_weight, classes)
+    honest = read_class_votes(votes, y, sample_weight, classes, as_labels=True)
     is_right = (labels_of(honest.votes) == honest.y).any(axis=0)
     return float(np.average(is_right, weights=honest.weights))
 

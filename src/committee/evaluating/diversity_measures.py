@@ -51,7 +51,7 @@ class Oracle:
     Parameters
     ----------
     right : ndarray of float64 of shape (n_members, n_rows)
-        1 where the class of a member's highest vote, the first of equal ones, is the true class.
+        1 where the class that a member predicts, or that of its highest vote, is the true class.
     weights : ndarray of float64 of shape (n_rows,)
     """
 
@@ -68,7 +68,7 @@ class Oracle:
         Traceback (most recent call last):
         ValueError: votes must have at least 2 members. Got 1.
         """
-        honest = read_class_votes(votes, y, sample_weight, classes, least=2)
+        honest = read_class_votes(votes, y, sample_weight, classes, least=2, as_labels=True)
         return cls((labels_of(honest.votes) == honest.y).astype(np.float64), honest.weights)
 
     @property
@@ -213,7 +213,7 @@ def kappa(votes: ArrayLike, *, sample_weight: Given = None) -> np.ndarray:
     array([[1.  , 0.64],
            [0.64, 1.  ]])
     """
-    values = as_array(votes, "votes")
+    values = as_array(votes, "votes", as_labels=True)
     # Labels can be read only together with true labels, so those of the first member serve as such.
     n_rows = values.shape[1] if values.ndim > 1 else 1
     y = values[0] if values.ndim == 2 and len(values) else np.zeros(n_rows, dtype=np.int64)

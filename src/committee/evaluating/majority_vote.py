@@ -210,7 +210,7 @@ def majority_vote_forecast(
     >>> found.observed, found.independent
     (0.75, 0.625)
     """
-    honest = read_class_votes(votes, y, sample_weight, classes)
+    honest = read_class_votes(votes, y, sample_weight, classes, as_labels=True)
     oracle = Oracle.of(votes, y, sample_weight, classes)
     accuracies = np.array([oracle.mean(right) for right in oracle.right])
     between = average(correlation(votes, y, sample_weight=sample_weight, classes=classes))

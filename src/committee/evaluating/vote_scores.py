@@ -181,6 +181,7 @@ def read_votes(
     sample_weight: Given = None,
     classes: Given = None,
     task: str | None = None,
+    as_labels: bool = False,
 ) -> HonestVotes:
     """Check the votes of members, y and the row weights.
 
@@ -197,6 +198,8 @@ def read_votes(
         The labels of the outputs.
     task : {"classification", "regression"}, default=None
         The task, if it is known.
+    as_labels : bool, default=False
+        Whether the members of a fitted committee vote for the class that they predict.
 
     Returns
     -------
@@ -213,7 +216,7 @@ def read_votes(
         fitted: Any = votes
         classes = getattr(fitted, "classes_", None)
         y = as_array(check_target(y), "y")[fitted.honest_rows_]
-    values, answers = as_array(votes, "votes"), as_array(check_target(y), "y")
+    values, answers = as_array(votes, "votes", as_labels=as_labels), as_array(check_target(y), "y")
     check_voted(values)
     if values.ndim == 2:
         if task is None:
@@ -225,7 +228,13 @@ def read_votes(
 
 
 def read_class_votes(
-    votes: ArrayLike, y: ArrayLike, sample_weight: Given = None, classes: Given = None, least: int = 1
+    votes: ArrayLike,
+    y: ArrayLike,
+    sample_weight: Given = None,
+    classes: Given = None,
+    least: int = 1,
+    *,
+    as_labels: bool = False,
 ) -> HonestVotes:
     """Check votes for classes with `read_votes`, and raise if there are fewer than `least` members.
 
@@ -235,7 +244,9 @@ def read_class_votes(
     Traceback (most recent call last):
     ValueError: votes must be for classes. Got votes of one output. Use decompose for regression.
     """
-    honest = read_votes(votes, y, sample_weight=sample_weight, classes=classes, task="classification")
+    honest = read_votes(
+        votes, y, sample_weight=sample_weight, classes=classes, task="classification", as_labels=as_labels
+    )
     if not honest.are_classes:
         raise ValueError("votes must be for classes. Got votes of one output. Use decompose for regression.")
     if honest.n_members < least:
@@ -294,14 +305,14 @@ of all members.
         )
 
 
-def as_array(values: object, name: str) -> np.ndarray:
+def as_array(values: object, name: str, *, as_labels: bool = False) -> np.ndarray:
     """Convert values of any container to an array. Text gets a text dtype instead of the object dtype.
 
-    A fitted committee is converted to its honest votes.
+    A fitted committee is converted to its honest votes, or to votes for the classes that members predict.
     """
     if hasattr(type(values), "honest_votes_"):
         committee: Any = values
-        return np.asarray(committee.honest_votes_)
+        return np.asarray(committee._known_votes().crisp().votes if as_labels else committee.honest_votes_)
     try:
         array = np.asarray(values)
     except ValueError as error:

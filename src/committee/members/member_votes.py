@@ -8,15 +8,64 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection._search import BaseSearchCV
+from sklearn.pipeline import Pipeline
 
 from committee.combining.fixed_rules import one_hot
 from committee.metrics.metric_table import Metric
 from committee.saving.predictors.score_votes import class_scores, scores_by_class
 from committee.table.input_types import TableLike
 from committee.task import Classification, Regression, codes_in
-from committee.votes.vote_arrays import NEARLY_ONE, as_shares
+from committee.votes.vote_arrays import NEARLY_ONE, as_shares, label_dtype
 
 Task = Classification | Regression
+# The classifiers of scikit-learn whose `predict` is the class of the highest probability, by their packages.
+# Others may decide in another way, as NearestCentroid and FixedThresholdClassifier do.
+PREDICT_HIGHEST = {
+    "discriminant_analysis": ("LinearDiscriminantAnalysis", "QuadraticDiscriminantAnalysis"),
+    "ensemble": (
+        "AdaBoostClassifier",
+        "BaggingClassifier",
+        "ExtraTreesClassifier",
+        "HistGradientBoostingClassifier",
+        "RandomForestClassifier",
+    ),
+    "linear_model": ("LogisticRegression", "LogisticRegressionCV"),
+    "naive_bayes": ("BernoulliNB", "CategoricalNB", "ComplementNB", "GaussianNB", "MultinomialNB"),
+    "neighbors": ("KNeighborsClassifier",),
+    "neural_network": ("MLPClassifier",),
+    "tree": ("DecisionTreeClassifier", "ExtraTreeClassifier"),
+}
+
+
+def has_own_labels(member: BaseEstimator) -> bool:
+    """Return whether `predict` of a classifier, fitted or not, may differ from its highest probability.
+
+    Rules that read labels then use `predict`. Committee's own classifiers predict the class of the highest
+    probability. The answer depends on the classes of the estimator and of those in it.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.neighbors import NearestCentroid
+    >>> has_own_labels(NearestCentroid()), has_own_labels(LogisticRegression())
+    (True, False)
+    """
+    if isinstance(member, Pipeline):
+        return has_own_labels(member.steps[-1][1])
+    if isinstance(member, FrozenEstimator | BaseSearchCV) or type(member).__name__ == "NumberedLabels":
+        return has_own_labels(member.estimator)
+    package, *parts = type(member).__module__.split(".")
+    is_known = package == "sklearn" and type(member).__name__ in PREDICT_HIGHEST.get(parts[0], ())
+    return not is_known and package != "committee"
+
+
+def own_labels(estimator: BaseEstimator, model: BaseEstimator, X: TableLike, task: Task) -> np.ndarray | None:
+    """Return the codes of the classes that a fitted estimator predicts, or None if its votes show them."""
+    shows_labels = not hasattr(model, "predict_proba") or not has_own_labels(estimator)
+    if shows_labels or not isinstance(task, Classification):
+        return None
+    return codes_in(model.predict(X), task.classes).astype(label_dtype(task.n_outputs))
 
 
 def gives_scores(member: BaseEstimator) -> bool:

@@ -110,7 +110,8 @@ class Ensemble(Voter):
         check_is_fitted(self)
         return self._cast(X)
 
-    def _cast(self, X: Any) -> np.ndarray:
+    def _cast(self, X: Any, *, as_labels: bool = False) -> np.ndarray:
+        """Return the votes of all members. With `as_labels`, they vote for the class that they predict."""
         table = self._read(X)
         return self._forest.votes(list(table.columns), table.n_rows, self._threads(table.n_rows))
 
@@ -181,7 +182,7 @@ class Ensemble(Voter):
             return super()._decide_table(X)
         source = self._open(X)
         matrix = None if ruling.encoder is None else ruling.encoder.transform(source)
-        return ruling.rule.combine(self.votes(source), matrix)
+        return ruling.rule.combine(self._cast(source, as_labels=ruling.rule._reads_labels()), matrix)
 
     def _oob_decision(self) -> np.ndarray:
         """Return the out-of-bag decision, of shape (n_rows, n_outputs)."""

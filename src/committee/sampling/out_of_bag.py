@@ -130,11 +130,11 @@ class Tally:
         sums = np.zeros((n_rows, training.task.n_outputs))
         return cls(training, is_majority, sums, np.zeros(n_rows, dtype=np.uint32), ())
 
-    def and_then(self, rows: np.ndarray, votes: np.ndarray) -> Self:
-        """Add the votes of one more member on some rows."""
+    def and_then(self, rows: np.ndarray, votes: np.ndarray, labels: np.ndarray | None = None) -> Self:
+        """Add the votes of one more member on some rows, with labels if they may differ from the votes."""
         sums, counts = self.sums.copy(), self.counts.copy()
         if self.is_majority:
-            votes = one_hot(votes.argmax(axis=1), votes.shape[1])
+            votes = one_hot(votes.argmax(axis=1) if labels is None else labels, votes.shape[1])
         sums[rows] += votes
         counts[rows] += 1
         made = replace(self, sums=sums, counts=counts)
@@ -173,9 +173,16 @@ def check_can_resume(before: OutOfBag | None, n_rows: int, with_importances: boo
 
 
 def warn_if_all_rows_seen(out_of_bag: OutOfBag | None) -> None:
-    """Warn in a fit if all bags contain all rows."""
+    """Warn in a fit if all bags contain some row, or all rows."""
+    n_seen = 0 if out_of_bag is None else int((out_of_bag.counts == 0).sum())
     if out_of_bag is not None and np.isnan(out_of_bag.curve[-1]):
         message = "Every bag contains every row, so oob_score_ is NaN. Fit more members."
+        warnings.warn(message, stacklevel=4)
+    elif out_of_bag is not None and n_seen > 0:
+        message = (
+            f"Every bag contains {n_seen} of {len(out_of_bag.counts)} rows. They have no out-of-bag "
+            "decision, and oob_score_ leaves them out. Fit more members."
+        )
         warnings.warn(message, stacklevel=4)
 
 

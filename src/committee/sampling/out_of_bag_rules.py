@@ -53,14 +53,14 @@ class Ruling:
         if not rule.needs_fit:
             decision = None
             if is_scored and votes is not None and not sums_votes(rule):
-                decision = decided_by_voters(rule, votes.votes)
+                decision = decided_by_voters(rule, votes.seen_by(rule).votes)
             return cls(rule, encoder, votes, decision)
         if votes is None:
             raise ValueError(
                 f"{type(rule).__name__} learns from out-of-bag votes, and none were kept. Fit with "
                 "keep_votes=True."
             )
-        honest = replace(votes, X=matrix, classes=task.classes).filled()
+        honest = replace(votes.seen_by(rule), X=matrix, classes=task.classes).filled()
         weighty = np.flatnonzero(honest.weights)
         if len(weighty) == 0:
             raise ValueError(

@@ -12,11 +12,12 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeVar
 
 import numpy as np
 
+from committee.saving.format.fields import Fields
 from committee.saving.predictors.score_votes import mean_of_models
 from committee.table.input_types import ArrayLike, TableLike
 from committee.table.schema import take_rows
@@ -31,7 +32,7 @@ from committee.task import (
     to_numbers,
 )
 from committee.votes.folds import N_FOLDS, Fold, drawn_folds, most_folds
-from committee.votes.vote_arrays import are_classes, blocks_of, check_votes, dtype_of
+from committee.votes.vote_arrays import are_classes, blocks_of, check_votes, dtype_of, label_dtype
 
 
 class RuleLike(Protocol):
@@ -56,7 +57,11 @@ class RuleLike(Protocol):
 
     def _looks_at_X(self) -> bool: ...
 
+    def _reads_labels(self) -> bool: ...
 
+
+# Rows, the votes of a model on them and, if they may differ from the highest votes, its labels.
+Cast = tuple[np.ndarray, np.ndarray] | tuple[np.ndarray, np.ndarray, np.ndarray | None]
 AnyRule = TypeVar("AnyRule", bound=RuleLike)
 
 
@@ -88,6 +93,9 @@ class HonestVotes:
         The fingerprint of the training table.
     split : str, default=""
         The fingerprint of folds and groups. Empty if the training rows of the members are unknown.
+    labels : dict of int to ndarray of shape (n_rows,), default={}
+        The codes of the predicted classes, for the places of the members whose prediction may differ from
+        their class of the highest vote. They are arbitrary where the vote is NaN.
     """
 
     votes: np.ndarray
@@ -100,6 +108,7 @@ class HonestVotes:
     classes: np.ndarray | None = None
     table: str = ""
     split: str = ""
+    labels: dict[int, np.ndarray] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -149,7 +158,7 @@ class HonestVotes:
     @classmethod
     def of_models(
         cls,
-        cast: Sequence[Iterable[tuple[np.ndarray, np.ndarray]]],
+        cast: Sequence[Iterable[Cast]],
         task: Classification | Regression,
         y: np.ndarray,
         weights: np.ndarray | None,
@@ -159,9 +168,10 @@ class HonestVotes:
 
         Parameters
         ----------
-        cast : sequence of iterables of (ndarray, ndarray)
-            For each member, the rows and the votes of each of its models. Several models may vote on a row.
-            Models are read one at a time, so their votes need not be in memory together.
+        cast : sequence of iterables of (ndarray, ndarray) or (ndarray, ndarray, ndarray or None)
+            For each member, the rows, the votes and any labels of each of its models. Several models may
+            vote on a row. Their votes are averaged, and the label is the most frequent one, the first class
+            if tied. Models are read one at a time, so their votes need not be in memory together.
         task : Classification or Regression
         y : ndarray of shape (n_table_rows,)
             Class codes, or numbers.
@@ -177,9 +187,16 @@ class HonestVotes:
         """
         votes: np.ndarray = np.empty((len(cast), len(y), task.n_outputs), dtype=dtype_of(task))
         has_vote = np.ones(len(y), dtype=bool)
+        labels: dict[int, np.ndarray] = {}
         for place, of_member in enumerate(cast):
-            votes[place], is_voted_on = mean_of_models(of_member, len(y), task.n_outputs)
+            predicted: list[tuple[np.ndarray, np.ndarray | None]] = []
+            models = without_labels(of_member, predicted)
+            votes[place], is_voted_on = mean_of_models(models, len(y), task.n_outputs)
             has_vote &= is_voted_on
+            known = [(rows, codes) for rows, codes in predicted if codes is not None]
+            # Votes that an older version has stored have no labels.
+            if known and len(known) == len(predicted):
+                labels[place] = most_frequent(known, len(y), task.n_outputs)
         rows = np.flatnonzero(has_vote)
         if len(rows) == 0:
             raise ValueError(
@@ -192,15 +209,28 @@ class HonestVotes:
                 each[: len(rows)] = each[rows]
         weights = np.ones(len(y)) if weights is None else weights
         groups = None if groups is None else groups[rows]
-        return cls(votes[:, : len(rows)], y[rows], weights[rows], rows, groups, classes=task.classes)
+        return cls(
+            votes[:, : len(rows)],
+            y[rows],
+            weights[rows],
+            rows,
+            groups,
+            classes=task.classes,
+            labels={place: codes[rows] for place, codes in labels.items()},
+        )
 
     @classmethod
     def of_bags(
-        cls, votes: np.ndarray, y: np.ndarray, weights: np.ndarray | None, groups: np.ndarray | None = None
+        cls,
+        votes: np.ndarray,
+        y: np.ndarray,
+        weights: np.ndarray | None,
+        groups: np.ndarray | None = None,
+        labels: dict[int, np.ndarray] | None = None,
     ) -> HonestVotes:
         """Wrap out-of-bag votes on all rows of a table. They are NaN on the rows of a member's own bag."""
         weights = np.ones(len(y)) if weights is None else weights
-        return cls(votes, y, weights, np.arange(len(y)), groups)
+        return cls(votes, y, weights, np.arange(len(y)), groups, labels=labels or {})
 
     @property
     def n_members(self) -> int:
@@ -234,7 +264,9 @@ class HonestVotes:
     def of_members(self, members: np.ndarray | Sequence[int]) -> HonestVotes:
         """Select the votes of some members."""
         has_voted = None if self.has_voted is None else self.has_voted[members]
-        return replace(self, votes=self.votes[members], has_voted=has_voted)
+        places = np.arange(self.n_members)[members].tolist()
+        labels = {new: self.labels[old] for new, old in enumerate(places) if old in self.labels}
+        return replace(self, votes=self.votes[members], has_voted=has_voted, labels=labels)
 
     def on(self, rows: np.ndarray | slice) -> HonestVotes:
         """Select the votes on some rows, by their positions."""
@@ -247,14 +279,40 @@ class HonestVotes:
             groups=None if self.groups is None else self.groups[rows],
             X=None if self.X is None else take_rows(self.X, rows),
             has_voted=None if self.has_voted is None else self.has_voted[:, rows],
+            labels={place: codes[rows] for place, codes in self.labels.items()},
         )
 
     def after(self, before: HonestVotes) -> HonestVotes:
         """Append these votes to those of an earlier fit on the same rows."""
-        return replace(self, votes=np.concatenate([before.votes, self.votes]))
+        labels = before.labels | {before.n_members + place: codes for place, codes in self.labels.items()}
+        return replace(self, votes=np.concatenate([before.votes, self.votes]), labels=labels)
+
+    def crisp(self) -> HonestVotes:
+        """Replace the votes of members with labels by 1 for the label and 0 for the other classes.
+
+        Examples
+        --------
+        >>> honest = HonestVotes.of([[[0.6, 0.4]]], [1])
+        >>> replace(honest, labels={0: np.array([1])}).crisp().votes
+        array([[[0., 1.]]])
+        """
+        if not self.labels:
+            return self
+        votes = self.votes.copy()
+        for place, codes in self.labels.items():
+            votes[place] = np.where(np.isnan(votes[place]), np.nan, np.eye(self.n_outputs)[codes])
+        return replace(self, votes=votes, labels={})
+
+    def seen_by(self, rule: RuleLike) -> HonestVotes:
+        """Return the votes for a rule: `crisp` if it reads the labels of the members."""
+        return self.crisp() if rule._reads_labels() else self
+
+    def decided_by(self, rule: RuleLike) -> np.ndarray:
+        """Return the decision of a fitted rule on these votes."""
+        return rule.combine(self.seen_by(rule).votes, self.X if rule._looks_at_X() else None)
 
     def filled(self) -> HonestVotes:
-        """Replace each NaN with the mean vote of the other members. Drop rows without any vote.
+        """Replace each NaN with the mean vote of the other members. Drop rows without any vote, and labels.
 
         Examples
         --------
@@ -272,7 +330,7 @@ class HonestVotes:
         is_own = ~np.isnan(votes)
         mean = np.where(is_own, votes, 0.0).sum(axis=0, dtype=np.float64) / is_own.sum(axis=0)
         np.copyto(votes, mean.astype(votes.dtype), where=~is_own)
-        return replace(known, votes=votes)
+        return replace(known, votes=votes, labels={})
 
     def with_votes(self, votes: np.ndarray) -> HonestVotes:
         """Return other votes on the same rows, after checking them."""
@@ -281,7 +339,7 @@ class HonestVotes:
     def fit_rule(self, rule: AnyRule) -> AnyRule:
         """Fit a rule on the votes and return it."""
         rule.fit(
-            self.votes,
+            self.seen_by(rule).votes,
             self.y,
             self.X if rule._looks_at_X() else None,
             self.weights,
@@ -348,8 +406,7 @@ class HonestVotes:
                 rule = self.on(train).fit_rule(new_rule())
             except undecided:
                 continue
-            X = take_rows(self.X, held_out) if rule._looks_at_X() else None
-            decision[held_out] = rule.combine(self.votes[:, held_out], X)
+            decision[held_out] = self.on(held_out).decided_by(rule)
         return decision
 
     def blocks(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
@@ -366,6 +423,53 @@ class HonestVotes:
                 self.y[rows],
                 weights if self.has_voted is None else weights * self.has_voted[:, rows],
             )
+
+
+def kept_labels(honest: HonestVotes) -> dict[str, np.ndarray]:
+    """Return the labels of members for a file. It is empty if there are none."""
+    if not honest.labels:
+        return {}
+    places = np.array(list(honest.labels), dtype=np.int64)
+    return {"labelled": places, "labels": np.array(list(honest.labels.values()))}
+
+
+def take_labels(
+    fields: Fields, n_members: int, n_rows: int, task: Classification | Regression
+) -> dict[int, np.ndarray]:
+    """Take the labels of members from a file. Older files have none."""
+    if "labelled" not in fields:
+        return {}
+    places = fields.array("labelled", np.int64, (None,))
+    labels = fields.array("labels", label_dtype(task.n_outputs), (len(places), n_rows))
+    are_members = ((places >= 0) & (places < n_members)).all() and len(np.unique(places)) == len(places)
+    fields.require(are_members and (labels < task.n_outputs).all(), "a label is not of a member and a class")
+    return dict(zip(places.tolist(), labels, strict=True))
+
+
+def without_labels(
+    cast: Iterable[Cast], predicted: list[tuple[np.ndarray, np.ndarray | None]]
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield the rows and the votes of models. Append their rows and labels to a list."""
+    for rows, votes, *labels in cast:
+        predicted.append((rows, labels[0] if labels else None))
+        yield rows, votes
+
+
+def most_frequent(
+    predicted: Iterable[tuple[np.ndarray, np.ndarray]], n_rows: int, n_classes: int
+) -> np.ndarray:
+    """Return the most frequent label of each row, the first class if tied or if there is none.
+
+    Examples
+    --------
+    >>> most_frequent([(np.array([1, 2]), np.array([1, 1])), (np.array([2]), np.array([0]))], 3, 2)
+    array([0, 1, 0], dtype=uint8)
+    """
+    counts = np.zeros((n_rows, n_classes), dtype=np.uint16)
+    for rows, labels in predicted:
+        counts[rows, labels] += 1
+    codes: np.ndarray = counts.argmax(axis=1).astype(label_dtype(n_classes))
+    return codes
 
 
 def check_labels(classes: ArrayLike, n_outputs: int | None) -> np.ndarray:

@@ -40,7 +40,11 @@ def check_votes(votes: object) -> np.ndarray:
     if array.dtype.kind not in "fiub":
         raise ValueError(f"votes must be numbers. Got {array.dtype}. Turn labels into votes with one_hot.")
     if array.ndim != 3 or len(array) == 0 or array.shape[2] == 0:
-        raise ValueError(f"votes must have the shape (n_members, n_rows, n_outputs). Got {array.shape}.")
+        are_labels = array.ndim == 2 and array.dtype.kind in "iub"
+        way_out = " Turn labels into votes with one_hot(labels, n_classes)." if are_labels else ""
+        raise ValueError(
+            f"votes must have the shape (n_members, n_rows, n_outputs). Got {array.shape}.{way_out}"
+        )
     return array
 
 
@@ -208,6 +212,17 @@ def labels_of(votes: np.ndarray) -> np.ndarray:
         return (votes[:, :, 1] > votes[:, :, 0]).astype(np.intp)
     labels: np.ndarray = votes.argmax(axis=2)
     return labels
+
+
+def label_dtype(n_classes: int) -> np.dtype:
+    """Return the smallest dtype for the codes of classes.
+
+    Examples
+    --------
+    >>> label_dtype(256), label_dtype(257)
+    (dtype('uint8'), dtype('uint16'))
+    """
+    return np.min_scalar_type(n_classes - 1)
 
 
 def highest_of(votes: np.ndarray) -> np.ndarray:

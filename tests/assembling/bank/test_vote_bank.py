@@ -32,6 +32,8 @@ from committee.members.training_set import TrainingSet
 from committee.running import runner
 from committee.task import Classification
 
+pytestmark = pytest.mark.filterwarnings("ignore:Members without predict_proba")
+
 X, Y = load_iris(return_X_y=True)
 NEW, TRUTH = X[1::2], Y[1::2]
 X, Y = X[::2], Y[::2]

@@ -16,7 +16,6 @@ from pathlib import Path
 
 import numpy as np
 
-from committee.combining.fixed_rules import one_hot
 from committee.members.member_votes import Task
 from committee.members.training_set import TrainingSet
 from committee.saving import Data, Fields
@@ -24,16 +23,18 @@ from committee.saving.format.codec import Decoder, Encoder
 from committee.saving.format.container import map_container, read_container, write_container
 from committee.saving.format.file_errors import DamagedFile, require
 from committee.saving.format.plain_values import with_keys
+from committee.saving.predictors.score_votes import for_highest
 from committee.table import Schema, read_like
 from committee.table.input_types import ArrayLike, TableLike
 from committee.task import Classification, Regression
 from committee.votes.folds import Fold, split_fingerprint
-from committee.votes.vote_arrays import NEARLY_ONE, as_shares, check_block, dtype_of
+from committee.votes.vote_arrays import NEARLY_ONE, as_shares, check_block, dtype_of, label_dtype
 
 # The name of a member, and the fold that its model was not fitted on.
 Place = tuple[str, int | None]
 SUFFIX = ".votes"
 # The attributes of a ballot in the description of its file. The others are arrays.
+ARRAYS = ("rows", "votes", "test_votes", "labels", "test_labels")
 DESCRIBED = ("member", "fold", "recipe", "notes", "are_scores")
 
 
@@ -175,6 +176,8 @@ class Ballot:
         Further values to store with the votes, as in JSON.
     are_scores : bool, default=False
         Whether the votes are values of a `decision_function`, which calibration turns into votes.
+    labels, test_labels : ndarray of shape (n_votes,) and (n_test_rows,), or None, default=None
+        The codes of the predicted classes, if they may differ from the highest votes.
     """
 
     member: str
@@ -185,6 +188,8 @@ class Ballot:
     recipe: str = ""
     notes: dict[str, object] = field(default_factory=dict)
     are_scores: bool = False
+    labels: np.ndarray | None = None
+    test_labels: np.ndarray | None = None
 
     @property
     def place(self) -> Place:
@@ -216,13 +221,15 @@ class Ballot:
             and isinstance(description["notes"], dict)
             and isinstance(description["are_scores"], bool)
             and arrays["rows"].dtype == np.int64
-            and all(each.dtype == dtype_of(poll.task) for name, each in arrays.items() if name != "rows")
+            and all(arrays[name].dtype == dtype_of(poll.task) for name in {"votes", "test_votes"} & {*arrays})
         )
         require(is_sound, f"{path} is not a ballot")
         ballot = cls(
             rows=arrays["rows"],
             votes=arrays["votes"],
             test_votes=arrays.get("test_votes"),
+            labels=arrays.get("labels"),
+            test_labels=arrays.get("test_labels"),
             **{name: description[name] for name in DESCRIBED},
         )
         require(path.name == file_name(ballot.place), f"{path} has a wrong file name")
@@ -235,9 +242,8 @@ class Ballot:
     def write(self, folder: Path, poll: Poll) -> None:
         """Write the ballot to a file, completely or not at all."""
         description = {"poll": poll.key} | {name: getattr(self, name) for name in DESCRIBED}
-        arrays = {"rows": self.rows, "votes": self.votes}
-        if self.test_votes is not None:
-            arrays["test_votes"] = self.test_votes
+        arrays = {name: getattr(self, name) for name in ARRAYS}
+        arrays = {name: each for name, each in arrays.items() if each is not None}
         write_container(folder / file_name(self.place), description, arrays)
 
     def check(self, poll: Poll) -> None:
@@ -254,6 +260,8 @@ class Ballot:
         elif len(np.unique(self.rows)) < len(self.rows):
             raise ValueError(f"{of} must be one for each row.")
         self._check_numbers(of, self.votes, (len(self.rows), poll.task.n_outputs))
+        check_codes(f"{of}: labels", self.labels, len(self.rows), poll.task)
+        check_codes(f"{of}: test_labels", self.test_labels, poll.n_test_rows, poll.task)
         if self.test_votes is not None:
             shape = (poll.n_test_rows, poll.task.n_outputs)
             self._check_numbers(f"{of} on test rows", self.test_votes, shape)
@@ -283,15 +291,25 @@ class Ballot:
             raise ValueError(f"{what}: {error}") from error
 
 
-def for_highest(scores: np.ndarray) -> np.ndarray:
-    """Return crisp votes for the class with the highest score.
+def check_codes(what: str, labels: np.ndarray | None, n_rows: int, task: Task) -> None:
+    """Raise unless labels are codes of classes in their dtype, or None."""
+    if labels is None:
+        return
+    if not isinstance(task, Classification):
+        raise ValueError(f"{what} are for classes, and the task is a regression. Leave them out.")
+    is_sound = labels.shape == (n_rows,) and labels.dtype == label_dtype(task.n_outputs)
+    if not is_sound or (labels >= task.n_outputs).any():
+        raise ValueError(f"{what} must be one code from 0 to {task.n_outputs - 1} for each of {n_rows} rows.")
 
-    Examples
-    --------
-    >>> for_highest(np.array([[-3.0, -2.0]]))
-    array([[0., 1.]])
-    """
-    return one_hot(scores.argmax(axis=1), scores.shape[1]).astype(scores.dtype)
+
+def as_codes(labels: ArrayLike | None, task: Task) -> np.ndarray | None:
+    """Return the codes of classes in the smallest dtype. Raise if a code is not of a class."""
+    if labels is None:
+        return None
+    codes = np.asarray(labels)
+    if codes.dtype.kind not in "iu" or (len(codes) and not 0 <= codes.min() <= codes.max() < task.n_outputs):
+        raise ValueError(f"labels must be codes of classes, from 0 to {task.n_outputs - 1}. Got {labels!r}.")
+    return codes.astype(label_dtype(task.n_outputs))
 
 
 def as_votes(votes: ArrayLike, dtype: type) -> np.ndarray:

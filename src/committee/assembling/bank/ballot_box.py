@@ -16,10 +16,11 @@ import numpy as np
 
 from committee.assembling.bank.ballot import SUFFIX, Ballot, Place, Poll, file_name
 from committee.assembling.calibration import Curves
+from committee.combining.fixed_rules import one_hot
 from committee.saving.format.file_errors import DamagedFile
-from committee.saving.predictors.score_votes import METHODS, folded_scores
+from committee.saving.predictors.score_votes import METHODS, folded_scores, for_highest
 from committee.votes.honest_votes import HonestVotes
-from committee.votes.vote_arrays import dtype_of
+from committee.votes.vote_arrays import dtype_of, label_dtype
 
 POLL_FILE = "bank.poll"
 # A function that turns the contents of ballots into votes, with the rows of the table, or None for test rows.
@@ -119,23 +120,36 @@ class BallotBox:
         """Return the mean honest vote of each member, on the rows that all members have voted on."""
         honest = self._honest_scores(chosen)
         for place, name in enumerate(chosen):
+            if self._calibrates(name):
+                codes = honest.votes[place].argmax(axis=1)
+                honest.labels[place] = codes.astype(label_dtype(honest.n_outputs))
             honest.votes[place] = self._from_scores(name)(honest.votes[place], honest.rows)
         return honest
 
-    def test_votes(self, chosen: list[str], n_folds: int) -> np.ndarray:
-        """Return the test votes by fold, of shape (n_folds, n_members, n_rows, n_outputs)."""
+    def test_votes(self, chosen: list[str], n_folds: int, *, as_labels: bool = False) -> np.ndarray:
+        """Return the test votes by fold, of shape (n_folds, n_members, n_rows, n_outputs).
+
+        With `as_labels`, members with labels vote for the class that they predict.
+        """
         poll = self.poll
         if not poll.test:
             raise ValueError("The bank has no test rows. Make it with Bank(X, y, X_test=...).")
         shape = (n_folds, len(chosen), poll.n_test_rows, poll.task.n_outputs)
         votes: np.ndarray = np.empty(shape, dtype=dtype_of(poll.task))
         for place, name in enumerate(chosen):
-            cast = []
+            cast, predicted = [], []
             for ballot in self._ballots(name):
                 if ballot.test_votes is None:
                     raise ValueError(f"Member {name!r} has not voted on the test rows in fold {ballot.fold}.")
                 cast.append(ballot.test_votes)
+                if ballot.test_labels is not None:
+                    predicted.append(one_hot(ballot.test_labels, poll.task.n_outputs))
             as_votes = self._from_scores(name)
+            if as_labels and self._calibrates(name):
+                votes[:, place] = [for_highest(mean) for mean in folded_scores(cast, n_folds)]
+                continue
+            if as_labels and len(predicted) == len(cast):
+                cast = predicted
             votes[:, place] = [as_votes(mean, None) for mean in folded_scores(cast, n_folds)]
         return votes
 
@@ -182,12 +196,18 @@ class BallotBox:
 
     def _honest_scores(self, members: list[str]) -> HonestVotes:
         poll = self.poll
-        cast = [((ballot.rows, ballot.votes) for ballot in self._ballots(name)) for name in members]
+        cast = [
+            ((ballot.rows, ballot.votes, ballot.labels) for ballot in self._ballots(name)) for name in members
+        ]
         return HonestVotes.of_models(cast, poll.task, poll.y, poll.weights, poll.groups)
+
+    def _calibrates(self, member: str) -> bool:
+        """Return whether the ballots of a member are scores to calibrate."""
+        return self.calibrate is not None and next(self._ballots(member)).are_scores
 
     def _from_scores(self, member: str) -> Voting:
         """Return the function that turns the contents of a member's ballots into votes."""
-        if self.calibrate is None or not next(self._ballots(member)).are_scores:
+        if self.calibrate is None or not self._calibrates(member):
             return lambda votes, rows: votes
         held_out = (ballot.rows for ballot in self._ballots(member))
         curves = Curves.of(self.calibrate, self._honest_scores([member]), 0, held_out)

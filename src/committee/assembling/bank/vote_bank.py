@@ -15,7 +15,7 @@ from typing import Self
 import numpy as np
 
 from committee import running
-from committee.assembling.bank.ballot import Ballot, Poll, as_votes, table_print
+from committee.assembling.bank.ballot import Ballot, Poll, as_codes, as_votes, table_print
 from committee.assembling.bank.ballot_box import POLL_FILE, BallotBox
 from committee.assembling.bank.recipe import recipe_of
 from committee.assembling.fitted_committee import Assembled
@@ -167,6 +167,8 @@ class Bank:
         *,
         rows: ArrayLike | None = None,
         test_votes: ArrayLike | None = None,
+        labels: ArrayLike | None = None,
+        test_labels: ArrayLike | None = None,
         are_scores: bool = False,
         recipe: str = "",
         notes: dict[str, object] | None = None,
@@ -189,6 +191,9 @@ class Bank:
             The rows of the votes. None: the rows that the fold holds out, in their order. Rules are only
             fitted on rows that all their members have voted on.
         test_votes : array-like of shape (n_test_rows, n_outputs), default=None
+        labels, test_labels : array-like of int, default=None
+            The codes of the classes that the model predicts, for rules that read labels. None means that it
+            predicts the class of its highest vote.
         are_scores : bool, default=False
             Whether votes for classes are uncalibrated scores. A class that the model does not know has the
             score minus infinity.
@@ -219,6 +224,8 @@ class Bank:
             recipe,
             notes or {},
             bool(are_scores),
+            as_codes(labels, self._poll.task),
+            as_codes(test_labels, self._poll.task),
         )
         self._box.put(ballot)
 
@@ -248,10 +255,23 @@ class Bank:
                 "The committee was fitted in other folds or groups than those of the bank. Fit it with "
                 "cv=bank.folds and the bank's groups."
             )
-        on_test = None if self._X_test is None else committee.votes(self._X_test)
-        for place, name in enumerate(committee.named_estimators_):
-            test_votes = None if on_test is None else on_test[place]
-            self.add(name, None, honest.votes[place], rows=honest.rows, test_votes=test_votes)
+        source = None if self._X_test is None else committee._open(self._X_test)
+        for place, member in enumerate(committee._fitted_members):
+            test_votes, test_labels = None, None
+            if source is not None:
+                test_votes = member.votes(source, self._poll.task)
+                if place in honest.labels:
+                    (predicted,) = member.votes_by_fold(source, self._poll.task, 1, as_labels=True)
+                    test_labels = predicted.argmax(axis=1)
+            self.add(
+                member.name,
+                None,
+                honest.votes[place],
+                rows=honest.rows,
+                test_votes=test_votes,
+                labels=honest.labels.get(place),
+                test_labels=test_labels,
+            )
 
     def collect(
         self,
@@ -454,7 +474,7 @@ class Bank:
         chosen, voted_in = self._box.chosen(names), self._box.folds_by_member()
         fitted, encoder = self._fit_rule(rule, chosen)
         n_folds = folds_of_rule(fitted, [len(voted_in[name]) for name in chosen])
-        votes = self._box.test_votes(chosen, n_folds)
+        votes = self._box.test_votes(chosen, n_folds, as_labels=fitted._reads_labels())
         return decided_by_fold(fitted, votes, None if encoder is None else encoder.transform(self._X_test))
 
     def leaderboard(

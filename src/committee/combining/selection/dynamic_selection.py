@@ -394,6 +394,10 @@ class DynamicRule(Rule):
     def _looks_at_X(self) -> bool:
         return METHODS[self.method].looks_at_X
 
+    def _reads_labels(self) -> bool:
+        # Other methods measure competence by probabilities.
+        return self.voting == "hard" and not METHODS[self.method].looks_at_votes
+
 
 def counted(weights: np.ndarray, labels: np.ndarray, n_classes: int) -> np.ndarray:
     """Return the weight of the members that predict each class, of shape (n_rows, n_classes)."""

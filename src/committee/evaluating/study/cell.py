@@ -145,7 +145,7 @@ def fit_and_vote(
     uses_bags = cv is not None and has_bags(member.estimator)
     began = time.perf_counter()
     if uses_bags:
-        model, rows, cast = fit_in_bags(training, member.estimator, None, False)
+        model, rows, cast, _ = fit_in_bags(training, member.estimator, None, False)
     else:
         model = fitted(member.estimator, training, training.X, training.rows)
     fit_seconds = time.perf_counter() - began
@@ -162,7 +162,7 @@ def fit_and_vote(
         return replace(found, honest_votes=honest)
     every, rng = np.arange(training.n_rows), np.random.default_rng([cell.resample, 1])
     for train, held_out in drawn_folds(cv, every, training.y, None, rng, is_class_task=training.are_classes):
-        _, rows, cast = fit_fold(training, member.estimator, None, False, train, held_out, False)
+        _, rows, cast, _ = fit_fold(training, member.estimator, None, False, train, held_out, False)
         honest[rows] = cast
     return replace(found, honest_votes=honest)
 

@@ -39,7 +39,7 @@ from committee.members.member_kinds import (
     takes_codes,
     values_error,
 )
-from committee.members.member_votes import check_scored_by
+from committee.members.member_votes import check_scored_by, has_own_labels
 from committee.members.training_set import group_codes, in_order
 from committee.metrics.scoring import metric_of
 from committee.parameters import (
@@ -422,7 +422,7 @@ class Bagging(CallbackSupportMixin, Ensemble):
         data, training, resumes = batch.data, batch.data.training, batch.first > 0
         outside = None
         if made.votes is not None:
-            outside = HonestVotes.of_bags(made.votes, training.y, training.weights, data.groups)
+            outside = HonestVotes.of_bags(made.votes, training.y, training.weights, data.groups, made.labels)
         columns = None if batch.columns is None else batch.columns[: made.n_members]
         members, importances, has_missing = made.members, made.importances, made.has_missing
         if resumes:
@@ -447,14 +447,15 @@ class Bagging(CallbackSupportMixin, Ensemble):
         self._has_missing: Any = has_missing
         self._out_of_bag = out_of_bag
         self.estimator_ = data.member
+        self._own_labels = training.n_classes > 0 and has_own_labels(data.member)
         # A resumed fit needs the votes of the existing members.
         self._keep_ruling(ruling, keeps_votes=bool(self.keep_votes or self.warm_start))
 
-    def _cast(self, X: Any) -> np.ndarray:
+    def _cast(self, X: Any, *, as_labels: bool = False) -> np.ndarray:
         if self._is_engine():
             table = self._read(X)
             return self._members.votes(list(table.columns), table.n_rows, self._threads(table.n_rows))
-        return self._votes(self._open(X))
+        return self._votes(self._open(X), as_labels=as_labels)
 
     def _is_engine(self) -> bool:
         return isinstance(self._members, TREES)
@@ -502,14 +503,17 @@ class Bagging(CallbackSupportMixin, Ensemble):
             check_can_resume(self._out_of_bag, bags.n_rows, False)
             self._check_same_sums(sum_rule)
 
-    def _each_vote(self, source: Source) -> Iterator[np.ndarray]:
+    def _each_vote(self, source: Source, *, as_labels: bool) -> Iterator[np.ndarray]:
         runner = "serial" if self.runner == "serial" else "threads"
-        return each_vote(self._members, self._columns, source, self._task, runner, self.n_jobs)
+        is_crisp = as_labels and self._own_labels
+        return each_vote(
+            self._members, self._columns, source, self._task, runner, self.n_jobs, is_crisp=is_crisp
+        )
 
-    def _votes(self, source: Source) -> np.ndarray:
+    def _votes(self, source: Source, *, as_labels: bool = False) -> np.ndarray:
         shape = (self._n_members(), source.n_rows, self._task.n_outputs)
         votes: np.ndarray = np.empty(shape, dtype=dtype_of(self._task))
-        for i, cast in enumerate(self._each_vote(source)):
+        for i, cast in enumerate(self._each_vote(source, as_labels=as_labels)):
             votes[i] = cast
         return votes
 
@@ -521,7 +525,7 @@ class Bagging(CallbackSupportMixin, Ensemble):
 
     def _mean(self, source: Source) -> np.ndarray:
         total = np.zeros((source.n_rows, self._task.n_outputs))
-        for votes in self._each_vote(source):
+        for votes in self._each_vote(source, as_labels=self._rule == "majority"):
             total += one_hot(votes.argmax(axis=1), votes.shape[1]) if self._rule == "majority" else votes
         return total / self._n_members()
 
@@ -534,7 +538,7 @@ class Bagging(CallbackSupportMixin, Ensemble):
     def _state(self) -> BaggingState:
         kept = self._kept_rule()
         columns = None if self._columns is None else [each.tolist() for each in self._columns]
-        return BaggingState(self.schema_, self._task, self._members, columns, kept)
+        return BaggingState(self.schema_, self._task, self._members, columns, kept, self._own_labels)
 
     def _has_learnt(self) -> bool:
         return "_members" in self.__dict__
@@ -553,6 +557,7 @@ class Bagging(CallbackSupportMixin, Ensemble):
         state = BaggingState.take(fields, self._task_type)
         self._keep_task(state.schema, state.task)
         self._members = state.members
+        self._own_labels = state.own_labels
         columns = state.columns
         self._columns = None if columns is None else [np.array(each, dtype=np.uint32) for each in columns]
         n_members, n_columns = self._n_members(), self.n_features_in_

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -106,6 +106,8 @@ class Made:
     has_missing : ndarray of bool of shape (n_columns,), or None
     interruption : BaseException, or None
         The reason if the work ended early. The members so far are complete.
+    labels : dict of int to ndarray of shape (n_rows,), default={}
+        The codes of the predicted classes of members that may differ from their highest votes.
     """
 
     members: Any
@@ -114,6 +116,7 @@ class Made:
     importances: np.ndarray | None = None
     has_missing: np.ndarray | None = None
     interruption: BaseException | None = None
+    labels: dict[int, np.ndarray] = field(default_factory=dict)
 
     @property
     def n_members(self) -> int:

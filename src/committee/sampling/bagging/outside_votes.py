@@ -15,7 +15,7 @@ from committee.members.member_votes import Task, check_gives_probabilities
 from committee.saving import Fields
 from committee.table import BinnedTable
 from committee.task import Classification
-from committee.votes.honest_votes import HonestVotes
+from committee.votes.honest_votes import HonestVotes, kept_labels, take_labels
 from committee.votes.vote_arrays import dtype_of
 
 # The number of votes that are in memory at once: 64 MB.
@@ -34,19 +34,26 @@ def take_votes_outside(fields: Fields, n_members: int, n_rows: int | None, task:
     weights = fields.optional_array("weights", np.float64, (n_rows,))
     # Older files have none.
     groups = fields.optional_array("groups", np.int64, (n_rows,)) if "groups" in fields else None
+    labels = take_labels(fields, n_members, n_rows, task)
     fields.finish()
     fields.require(not np.isinf(votes).any(), "a vote is infinite")
     if are_classes:
         fields.require(not (votes < 0).any(), "a vote is negative")
         fields.require(((y >= 0) & (y < task.n_outputs)).all(), "y is of no class")
     fields.require(weights is None or (weights >= 0).all(), "a weight is negative")
-    return HonestVotes.of_bags(votes, y, weights, groups)
+    return HonestVotes.of_bags(votes, y, weights, groups, labels)
 
 
 def kept_votes_outside(honest: HonestVotes) -> dict[str, Any]:
     """Return out-of-bag votes for a file, without weights if all are 1."""
     weights = None if (honest.weights == 1).all() else honest.weights
-    return {"votes": honest.votes, "y": honest.y, "weights": weights, "groups": honest.groups}
+    return {
+        "votes": honest.votes,
+        "y": honest.y,
+        "weights": weights,
+        "groups": honest.groups,
+        **kept_labels(honest),
+    }
 
 
 def decided_by_voters(rule: Rule, votes: np.ndarray) -> np.ndarray:

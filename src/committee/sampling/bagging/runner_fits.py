@@ -18,7 +18,7 @@ from committee.members.member_fit import fit_member
 from committee.members.member_tasks import failed_member, naming, numbered, results_in_order
 from committee.members.member_view import voting_model
 from committee.members.member_votes import Task as Target
-from committee.members.member_votes import votes_of
+from committee.members.member_votes import own_labels, votes_of
 from committee.members.seeds import MEMBER, reseeded, seeds_of, stream
 from committee.running import Runner, Task, runner
 from committee.sampling.bagging.batch import Batch, Made, is_flat
@@ -34,7 +34,8 @@ ROWS_FOR_THREADS = 2000
 # The maximum number of members of a task. Progress is reported after each task.
 MOST_IN_A_TASK = 8
 
-Vote = tuple[np.ndarray, np.ndarray]
+# Rows, votes on them, and labels if they may differ from the highest votes.
+Vote = tuple[np.ndarray, np.ndarray, np.ndarray | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +78,7 @@ def fit_members(batch: Batch, run: Runner) -> Made:
     check_weights_reach(batch.data.member, batch.weights)
     members: list[Any] = []
     votes: list[np.ndarray] = []
+    labels: dict[int, np.ndarray] = {}
     n_done, tally = 0, Tally.of(batch.data.training, batch.before, batch.is_majority)
     interruption: BaseException | None = None
     try:
@@ -84,7 +86,10 @@ def fit_members(batch: Batch, run: Runner) -> Made:
             for model, cast in fitted:
                 members.append(model)
                 if batch.keeps_votes:
-                    votes.append(on_all_rows(cast, batch))
+                    votes.append(on_all_rows(cast[:2], batch))
+                    if cast[2] is not None:
+                        labels[n_done] = np.zeros(batch.bags.n_rows, dtype=cast[2].dtype)
+                        labels[n_done][cast[0]] = cast[2]
                 # One assignment, so that an interruption leaves complete members.
                 n_done, tally = n_done + 1, tally.and_then(*cast) if batch.is_scored else tally
                 is_stopped = batch.progress is not None and batch.progress(n_done)
@@ -97,10 +102,11 @@ def fit_members(batch: Batch, run: Runner) -> Made:
         tally.votes if batch.is_scored else None,
         np.array(votes[:n_done]) if batch.keeps_votes and n_done > 0 else None,
         interruption=interruption,
+        labels={place: codes for place, codes in labels.items() if place < n_done},
     )
 
 
-def on_all_rows(cast: Vote, batch: Batch) -> np.ndarray:
+def on_all_rows(cast: tuple[np.ndarray, np.ndarray], batch: Batch) -> np.ndarray:
     """Return votes on some rows as votes on all rows, with NaN for the others."""
     rows, votes = cast
     task = batch.data.training.task
@@ -160,7 +166,7 @@ def way_out(shared: Shared, number: int) -> str:
 def fit_one(
     shared: Shared, member: Any, number: int, columns: list[int] | None, *, counts_weigh: bool, votes: bool
 ) -> tuple[Any, Vote]:
-    """Return a clone fitted on its bag and, if needed, the rows outside of the bag and its votes on them."""
+    """Return a clone fitted on its bag and, if needed, its votes and any labels on the rows outside."""
     counts = shared.bags.draw(shared.seed, number)
     rows, weights = bag_of(shared, counts, counts_weigh=counts_weigh)
     X = take_columns(shared.X, columns)
@@ -170,8 +176,10 @@ def fit_one(
     model = fit_member(member, seen, shared.y[rows], weights, are_classes=are_classes)
     outside = np.flatnonzero(counts == 0) if votes else np.empty(0, dtype=np.int64)
     if len(outside) == 0:
-        return model, (outside, np.empty((0, shared.task.n_outputs)))
-    return model, (outside, votes_of(model, take_rows(X, outside), shared.task))
+        return model, (outside, np.empty((0, shared.task.n_outputs)), None)
+    unseen = take_rows(X, outside)
+    labels = own_labels(member, model, unseen, shared.task)
+    return model, (outside, votes_of(model, unseen, shared.task), labels)
 
 
 def takes_counts(member: Any) -> bool:
@@ -206,13 +214,18 @@ def each_vote(
     task: Target,
     kind: str,
     n_jobs: int | None,
+    *,
+    is_crisp: bool,
 ) -> Iterator[np.ndarray]:
-    """Yield the votes of fitted members, each on its own columns, one member after the other."""
+    """Yield the votes of fitted members, each on its own columns, one member after the other.
+
+    With `is_crisp`, they vote for the class that they predict.
+    """
 
     def votes_of_member(i: int) -> np.ndarray:
         seen = source if columns is None else source.select(columns[i].tolist())
         with naming(numbered(i, members[i]), "vote"):
-            return votes_of(*voting_model(members[i], seen), task)
+            return votes_of(*voting_model(members[i], seen), task, is_crisp=is_crisp)
 
     if source.n_rows < ROWS_FOR_THREADS or kind == "serial":
         yield from map(votes_of_member, range(len(members)))

@@ -25,7 +25,7 @@ from committee.saving.predictors.predictor import (
     table_of,
 )
 from committee.saving.predictors.probabilities import shares_of, softmax
-from committee.saving.predictors.score_votes import Calibration, folded_scores
+from committee.saving.predictors.score_votes import Calibration, folded_scores, for_highest
 from committee.table.matrix_encoding import MatrixEncoding
 from committee.table.schema import PLAIN, Schema, Table
 from committee.table.target_statistics import TargetStatistics
@@ -60,6 +60,9 @@ class VotingRule(Protocol):
 
     def _looks_at_X(self) -> bool:
         """Return whether the rule needs the rows."""
+
+    def _reads_labels(self) -> bool:
+        """Return whether the rule only uses the predicted classes."""
 
     def combine(self, votes: np.ndarray, X: np.ndarray | None = None) -> np.ndarray:
         """Return the decision for each row, of shape (n_rows, n_outputs)."""
@@ -240,19 +243,24 @@ class PreparedMember:
         The columns of the member; None for all.
     calibration : Calibration or None
         It turns scores into votes. The predictors then return scores.
+    own_labels : bool
+        Whether rules that read labels get the predictions of the models.
     """
 
     predictors: tuple[Predictor, ...]
     columns: list[int] | None
     calibration: Calibration | None
+    own_labels: bool
 
-    def votes(self, rows: SharedRows, task: Task, n_folds: int) -> list[np.ndarray]:
+    def votes(self, rows: SharedRows, task: Task, n_folds: int, as_labels: bool) -> list[np.ndarray]:
         """Return the votes of the models of each fold."""
         absent = 0.0 if self.calibration is None else -np.inf
         each = [aligned(rows.decided(one, self.columns), one, task, absent) for one in self.predictors]
-        if self.calibration is None:
-            return folded(each, n_folds)
-        return [self.calibration.votes(scores) for scores in folded_scores(each, n_folds)]
+        as_labels = as_labels and self.own_labels
+        if self.calibration is not None:
+            return [self.calibration.votes(scores, as_labels) for scores in folded_scores(each, n_folds)]
+        # A model with a predictor predicts the class of its highest probability.
+        return folded([for_highest(votes) for votes in each] if as_labels else each, n_folds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -280,6 +288,7 @@ class RuleDecider:
         n_folds = folds_of_rule(self.rule, [len(member.predictors) for member in self.fitted_members])
         schemas = {each.schema for member in self.fitted_members for each in member.predictors}
         changes = {each: schema.changes(each) for each in schemas}
+        as_labels = self.rule is not None and self.rule._reads_labels()
 
         def decide_block(X: Rows) -> np.ndarray:
             rows = SharedRows(X, table_of(X, schema), changes)
@@ -288,7 +297,7 @@ class RuleDecider:
             shape = (n_folds, len(self.fitted_members), rows.table.n_rows, self.task.n_outputs)
             votes = np.empty(shape, dtype=dtype)
             for place, member in enumerate(self.fitted_members):
-                votes[:, place] = member.votes(rows, self.task, n_folds)
+                votes[:, place] = member.votes(rows, self.task, n_folds, as_labels)
             matrix = None if self.encoding is None else self.encoding.encode(rows.table)
             return decided_by_fold(self.rule, votes, matrix)
 

@@ -33,14 +33,18 @@ class Calibration:
     method: str
     curves: list[np.ndarray]
 
-    def votes(self, scores: np.ndarray) -> np.ndarray:
+    def votes(self, scores: np.ndarray, as_labels: bool = False) -> np.ndarray:
         """Return votes for the classes, which sum to one. A class unknown to the model gets no votes.
+
+        With `as_labels`, the class of the highest score, which the model predicts, gets the whole vote.
 
         Examples
         --------
         >>> Calibration("sigmoid", [np.zeros((2, 1))] * 3).votes(np.array([[1.0, -1.0, -np.inf]]))
         array([[0.5, 0.5, 0. ]])
         """
+        if as_labels:
+            return for_highest(scores)
         if self.method == "temperature":
             return softmax(scores / self.curves[0][0, 0])
         is_known = scores > -np.inf
@@ -62,6 +66,17 @@ class Calibration:
         are_curves = len(curves) == n_curves and all(is_curve(method, curve) for curve in curves)
         fields.require(are_curves, "a calibration does not have one curve for each class")
         return cls(method, curves)
+
+
+def for_highest(scores: np.ndarray) -> np.ndarray:
+    """Return crisp votes for the class with the highest score, in the dtype of the scores.
+
+    Examples
+    --------
+    >>> for_highest(np.array([[-3.0, -2.0]]))
+    array([[0., 1.]])
+    """
+    return np.eye(scores.shape[1], dtype=scores.dtype)[scores.argmax(axis=1)]
 
 
 def is_curve(method: str, curve: object) -> bool:

@@ -47,6 +47,8 @@ class MemberState:
         A readable name.
     fit_seconds : float or None, default=None
         The total time of the fits.
+    own_labels : bool, default=False
+        Whether rules that read labels get the predictions of the models.
     """
 
     name: str
@@ -55,6 +57,7 @@ class MemberState:
     calibration: Mapping[str, object] | None = None
     title: str = ""
     fit_seconds: float | None = None
+    own_labels: bool = False
 
     @classmethod
     def take(cls, fields: Fields, n_columns: int) -> MemberState:
@@ -67,9 +70,12 @@ class MemberState:
         # Older files have neither titles nor times.
         title = fields.take("title", str) if "title" in fields else ""
         seconds = fields.optional("fit_seconds", float) if "fit_seconds" in fields else None
+        # Members of older files vote for the class of the highest vote.
+        own_labels = fields.take("own_labels", bool) if "own_labels" in fields else False
         fields.finish()
         fields.require(models, "it has no models")
-        return cls(name, models, columns, None if calibration is None else calibration.values, title, seconds)
+        curves = None if calibration is None else calibration.values
+        return cls(name, models, columns, curves, title, seconds, own_labels)
 
     def prepared(self, schema: Schema, task: Task, models: Models) -> PreparedMember:
         """Return the predictors of the member."""
@@ -80,7 +86,7 @@ class MemberState:
         for each in predictors:
             check_member(each, schema.n_columns if self.columns is None else len(self.columns), task)
         calibration = None if curves is None else Calibration.take(Fields(curves), task.n_outputs)
-        return PreparedMember(predictors, self.columns, calibration)
+        return PreparedMember(predictors, self.columns, calibration, self.own_labels)
 
 
 @state_of(
@@ -147,6 +153,8 @@ class BaggingState:
     columns : list of list of int, or None
         The columns of each member in ascending order. None if all members have all columns.
     kept : KeptRule
+    own_labels : bool, default=False
+        Whether rules that read labels get the predictions of the members.
     """
 
     schema: Schema
@@ -154,6 +162,7 @@ class BaggingState:
     members: Any
     columns: list[list[int]] | None
     kept: KeptRule
+    own_labels: bool = False
 
     @classmethod
     def take(cls, fields: Fields, task_type: type[Task]) -> BaggingState:
@@ -174,12 +183,14 @@ class BaggingState:
                 fields.require(
                     set(used.tolist()) <= set(each), "a tree splits on a column that it does not have"
                 )
-        return cls(schema, task, members, columns, KeptRule.take(fields))
+        # Members of older files vote for the class of the highest vote.
+        own_labels = fields.take("own_labels", bool) if "own_labels" in fields else False
+        return cls(schema, task, members, columns, KeptRule.take(fields), own_labels)
 
     def learnt(self) -> dict[str, object]:
         """Return the fields for `take`."""
         own = {"schema": self.schema, "task": self.task, "bagged": self.members, "columns": self.columns}
-        return own | vars(self.kept)
+        return own | vars(self.kept) | {"own_labels": self.own_labels}
 
     def predictor(self, models: Models, parameters: Mapping[str, object]) -> Predictor:
         """Return the predictor."""
@@ -188,7 +199,7 @@ class BaggingState:
             return prepare(decider, self.schema, self.task)
         columns: Any = self.columns or [None] * len(self.members)
         fitted_members = [
-            MemberState(str(i), [member], seen)
+            MemberState(str(i), [member], seen, own_labels=self.own_labels)
             for i, (member, seen) in enumerate(zip(self.members, columns, strict=True))
         ]
         return committee_predictor(fitted_members, self.kept, self.schema, self.task, models)
