@@ -8,8 +8,11 @@ that its last example assigns or returns:
     ```
 """
 
+import contextlib
 import doctest
 import hashlib
+import io
+import re
 from html import escape
 from pathlib import Path
 
@@ -33,6 +36,11 @@ def title_of(chart):
     return str(title.get("text", "") if isinstance(title, dict) else title)
 
 
+def without_fences(page):
+    """Replace the lines around blocks of code by blank lines, so that doctest can read the page."""
+    return re.sub(r"^```.*$", "", page, flags=re.MULTILINE)
+
+
 class Picture(SphinxDirective):
     """Run the examples of the page up to here, show those of the directive, and then their chart."""
 
@@ -41,14 +49,15 @@ class Picture(SphinxDirective):
     def run(self):
         names = self.env.temp_data.setdefault("picture_names", {"__name__": "__main__"})
         begin = self.env.temp_data.get("picture_line", 0)
-        source = Path(self.env.doc2path(self.env.docname)).read_text(encoding="utf-8")
+        source = without_fences(Path(self.env.doc2path(self.env.docname)).read_text(encoding="utf-8"))
         end = self.lineno + len(self.content)
         self.env.temp_data["picture_line"] = end
         chart = None
-        for example in doctest.DocTestParser().get_examples(source):
-            if begin <= example.lineno < end and not example.exc_msg:
-                last = self._run(example.source, names)
-                chart = last if is_chart(last) else chart
+        with contextlib.redirect_stdout(io.StringIO()):
+            for example in doctest.DocTestParser().get_examples(source):
+                if begin <= example.lineno < end:
+                    last = self._run(example.source, names)
+                    chart = last if is_chart(last) else chart
         if chart is None:
             raise self.error("A picture needs a chart as the value of its last example.")
         place = Path(self.env.app.outdir) / FOLDER
