@@ -8,8 +8,11 @@ that its last example assigns or returns:
     ```
 """
 
+import contextlib
 import doctest
 import hashlib
+import io
+import re
 from html import escape
 from pathlib import Path
 
@@ -33,6 +36,11 @@ def title_of(chart):
     return str(title.get("text", "") if isinstance(title, dict) else title)
 
 
+def without_fences(page):
+    """Replace the lines around blocks of code by blank lines, so that doctest can read the page."""
+    return re.sub(r"^```.*$", "", page, flags=re.MULTILINE)
+
+
 class Picture(SphinxDirective):
     """Run the examples of the page up to here, show those of the directive, and then their chart."""
 
@@ -41,37 +49,52 @@ class Picture(SphinxDirective):
     def run(self):
         names = self.env.temp_data.setdefault("picture_names", {"__name__": "__main__"})
         begin = self.env.temp_data.get("picture_line", 0)
-        source = Path(self.env.doc2path(self.env.docname)).read_text(encoding="utf-8")
-        end = self.lineno + len(self.content)
-        self.env.temp_data["picture_line"] = end
-        chart = None
-        for example in doctest.DocTestParser().get_examples(source):
-            if begin <= example.lineno < end and not example.exc_msg:
-                last = self._run(example.source, names)
-                chart = last if is_chart(last) else chart
+        source = without_fences(Path(self.env.doc2path(self.env.docname)).read_text(encoding="utf-8"))
+        self.env.temp_data["picture_line"] = end = self.lineno + len(self.content)
+        chart = chart_of(source, names, begin, end)
         if chart is None:
             raise self.error("A picture needs a chart as the value of its last example.")
-        place = Path(self.env.app.outdir) / FOLDER
-        place.mkdir(parents=True, exist_ok=True)
         code = "\n".join(self.content)
-        name = hashlib.sha256(f"{self.env.docname}{end}".encode()).hexdigest()[:16] + ".svg"
-        save_picture(chart, place / name)
-        up = "../" * self.env.docname.count("/")
-        image = nodes.raw(
-            "", f'<p><img src="{up}{FOLDER}/{name}" alt="{escape(title_of(chart))}"></p>', format="html"
-        )
+        image = nodes.raw("", image_of(chart, self.env.app, self.env.docname, str(end)), format="html")
         return [nodes.literal_block(code, code, language="pycon"), image]
 
-    @staticmethod
-    def _run(source, names):
-        """Run an example, and return its value or the one it assigns last."""
-        try:
-            return eval(compile(source, "page", "eval"), names)
-        except SyntaxError:
-            known = dict(names)
-            exec(compile(source, "page", "exec"), names)
-        changed = [value for name, value in names.items() if known.get(name) is not value]
-        return changed[-1] if changed else None
+
+def chart_of(source, names, begin=0, end=float("inf")):
+    """Run the examples between two lines of a text, and return the last chart, or None."""
+    chart = None
+    with contextlib.redirect_stdout(io.StringIO()):
+        for example in doctest.DocTestParser().get_examples(source):
+            if begin <= example.lineno < end and not example.exc_msg:
+                value = run_example(example.source, names)
+                chart = value if is_chart(value) else chart
+    return chart
+
+
+def run_example(source, names):
+    """Run an example, and return its value or the one it assigns last."""
+    try:
+        return eval(compile(source, "page", "eval"), names)
+    except SyntaxError:
+        known = dict(names)
+        exec(compile(source, "page", "exec"), names)
+    changed = [value for name, value in names.items() if known.get(name) is not value]
+    return changed[-1] if changed else None
+
+
+def image_of(chart, app, page, key):
+    """Save a chart, and return the HTML that shows it in a page."""
+    place = Path(app.outdir) / FOLDER
+    place.mkdir(parents=True, exist_ok=True)
+    name = hashlib.sha256(f"{page}{key}".encode()).hexdigest()[:16] + ".svg"
+    save_picture(chart, place / name)
+    return f'<p><img src="{"../" * page.count("/")}{FOLDER}/{name}" alt="{escape(title_of(chart))}"></p>'
+
+
+def show_pictures(app, what, name, value, options, lines):
+    """Add the chart of the last example to the reference page of a picture."""
+    if what == "function" and name.startswith("committee.pictures."):
+        chart = chart_of("\n".join(lines), {"__name__": "__main__"})
+        lines += ["", ".. raw:: html", "", "   " + image_of(chart, app, "generated/page", name), ""]
 
 
 def scrape(block, block_vars, gallery_conf):
@@ -88,4 +111,6 @@ def scrape(block, block_vars, gallery_conf):
 
 def setup(app):
     app.add_directive("picture", Picture)
+    # After numpydoc, which has the priority 500, has formatted the docstring.
+    app.connect("autodoc-process-docstring", show_pictures, priority=600)
     return {"parallel_read_safe": False}

@@ -1,6 +1,7 @@
 """Configure Sphinx: Markdown pages, a reference from the docstrings, and a gallery of the examples."""
 
 import logging
+import re
 import sys
 from pathlib import Path
 
@@ -9,7 +10,6 @@ sys.path.insert(0, str(Path(__file__).parent))
 project = "committee"
 author = "The committee developers"
 extensions = [
-    "altair_pictures",
     "myst_parser",
     "numpydoc",
     "sphinx.ext.autodoc",
@@ -18,6 +18,7 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
+    "altair_pictures",
 ]
 exclude_patterns = ["_build"]
 templates_path = ["_templates"]
@@ -26,6 +27,8 @@ html_theme = "pydata_sphinx_theme"
 html_title = "committee"
 html_theme_options = {"show_prev_next": False, "secondary_sidebar_items": ["page-toc"]}
 html_show_sourcelink = False
+html_static_path = ["_static"]
+html_css_files = ["pages.css"]
 
 myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 3
@@ -63,6 +66,11 @@ def skip_what_is_not_ours(app, what, name, value, skip, options):
     return skip or not (getattr(value, "__module__", None) or "committee").startswith("committee")
 
 
+def escape_initials(app, what, name, value, options, lines):
+    """Escape initials at the beginning of lines, which would begin a list with letters."""
+    lines[:] = [re.sub(r"^(\s*)([A-Z]\. )", r"\1\\\2", line) for line in lines]
+
+
 def is_about_our_pages(record):
     """Return False for unreachable inventories: without a network, links to other projects are plain text."""
     return "failed to reach any of the inventories" not in str(record.msg)
@@ -70,4 +78,6 @@ def is_about_our_pages(record):
 
 def setup(app):
     app.connect("autodoc-skip-member", skip_what_is_not_ours)
+    # After numpydoc, which has the priority 500.
+    app.connect("autodoc-process-docstring", escape_initials, priority=600)
     logging.getLogger("sphinx.sphinx.ext.intersphinx").addFilter(is_about_our_pages)

@@ -36,7 +36,10 @@ def by_series(names: Sequence[str], title: str = "") -> Any:
     """Return the encoding of the colour of series, in the order of their names."""
     alt = altair()
     scale = alt.Scale(domain=list(names), range=[colour_of(place) for place in range(len(names))])
-    legend = alt.Legend(title=title or None, labelLimit=220, symbolStrokeWidth=3) if len(names) > 1 else None
+    legend = None
+    if len(names) > 1:
+        # Names of levels are to the right of the chart, so the legend is below it.
+        legend = alt.Legend(title=title or None, labelLimit=220, symbolStrokeWidth=3, orient="bottom")
     return alt.Color("series:N", scale=scale, legend=legend)
 
 
@@ -97,7 +100,7 @@ def field(codes: np.ndarray, colours: Mapping[int, str], x: np.ndarray, y: np.nd
                 open_boxes[begin, end, code] = box | {"colour": colours[code]}
                 values.append(open_boxes[begin, end, code])
             open_boxes[begin, end, code]["y2"] = float(y[row + 1])
-    chart = alt.Chart(alt.Data(values=values)).mark_rect(strokeWidth=0.5)
+    chart = alt.Chart(alt.Data(values=values)).mark_rect(strokeWidth=1)
     places = {"x": alt.X("x:Q"), "x2": alt.X2("x2:Q"), "y": alt.Y("y:Q"), "y2": alt.Y2("y2:Q")}
     paints = {"fill": alt.Fill("colour:N", scale=None), "stroke": alt.Stroke("colour:N", scale=None)}
     return chart.encode(**places, **paints)

@@ -93,7 +93,7 @@ def out_of_bag_table(
     X : table
     y : array-like of shape (n_rows,)
     max_rows : int, default=12
-        The number of rows to draw.
+        The number of rows to draw, at equal distances.
     max_members : int, default=10
         The number of members to draw. The decision uses all members.
 
@@ -123,6 +123,7 @@ def out_of_bag_table(
         raise ValueError("No row is outside of a bag. Fit the members on bootstrap samples.")
     decided = counts.argmax(axis=0)
     n_rows, n_members = min(max_rows, len(codes)), min(max_members, len(labels))
+    shown_rows = np.linspace(0, len(codes) - 1, n_rows).astype(int)
     width = max(44.0, 16 + max(width_of(str(each)) for each in model.classes_))
     heads = [*(f"{member + 1}" for member in range(n_members)), "decision", "truth"]
     left, gap = 70.0, 14.0
@@ -132,8 +133,8 @@ def out_of_bag_table(
     for place, head in enumerate(heads):
         x, wide = place_of(place, n_members, left, width, gap, width_of_end)
         canvas.word(x + wide / 2, ROW / 2, head, align="center", size=12, is_bold=place >= n_members)
-    for row in range(n_rows):
-        y_at = ROW * (row + 1)
+    for line, row in enumerate(shown_rows):
+        y_at = ROW * (line + 1)
         canvas.word(left - 12, y_at + ROW / 2, f"row {row + 1}", align="right")
         texts: list[tuple[str, int | None]] = [
             (str(model.classes_[labels[member, row]]), int(labels[member, row]))
