@@ -45,6 +45,8 @@ __all__ = [
     "ExtraTreesRegressor",
     "GradientBoostingClassifier",
     "GradientBoostingRegressor",
+    "HistGradientBoostingClassifier",
+    "HistGradientBoostingRegressor",
     "LogitBoostClassifier",
     "MixtureOfExpertsClassifier",
     "MixtureOfExpertsRegressor",

@@ -63,7 +63,13 @@ class TreesState:
         return prepare(decider, self.schema, self.task)
 
 
-@state_of("GradientBoostingClassifier", "GradientBoostingRegressor", "LogitBoostClassifier")
+@state_of(
+    "GradientBoostingClassifier",
+    "GradientBoostingRegressor",
+    "HistGradientBoostingClassifier",
+    "HistGradientBoostingRegressor",
+    "LogitBoostClassifier",
+)
 @dataclass(frozen=True, eq=False)
 class BoostedState:
     """Boosted trees, whose scores are summed.
