@@ -41,6 +41,8 @@ __all__ = [
     "DynamicSelectionRegressor",
     "EnsembleSelectionClassifier",
     "EnsembleSelectionRegressor",
+    "ExtraTreeClassifier",
+    "ExtraTreeRegressor",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
     "GradientBoostingClassifier",

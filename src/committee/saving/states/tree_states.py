@@ -19,7 +19,7 @@ from committee.table.target_statistics import TargetStatistics
 @state_of(
     "DecisionTreeClassifier", "DecisionTreeRegressor", "RandomTreeClassifier", "RandomTreeRegressor",
     "DecisionStumpClassifier", "DecisionStumpRegressor", "RandomForestClassifier", "RandomForestRegressor",
-    "ExtraTreesClassifier", "ExtraTreesRegressor",
+    "ExtraTreeClassifier", "ExtraTreeRegressor", "ExtraTreesClassifier", "ExtraTreesRegressor",
 )  # fmt: skip
 @dataclass(frozen=True, eq=False)
 class TreesState:
