@@ -209,7 +209,7 @@ def test_huge_values_are_accepted(estimator):
 @pytest.mark.parametrize("estimator", REGRESSORS, ids=name_of)
 @pytest.mark.parametrize("scale", [1e-280, 1e-150, 1e90])
 def test_huge_and_tiny_targets_are_accepted(estimator, scale):
-    if name_of(estimator).startswith("Gradient"):
+    if "Gradient" in name_of(estimator):
         scale = scale ** (1 / 15)  # derivatives have 32 bits, as the error for larger numbers explains
     rows = [[1.0, 5.0], [9.0, 6.0]]
     expected = clone(estimator).fit(X, np.where(Y == 0, -1.0, 1.0)).predict(rows)

@@ -8,6 +8,7 @@ from types import ModuleType
 import pytest
 
 import committee
+from committee.other_names import ADVICE, CLASSES, PARAMETERS
 
 PLACES = (committee, committee.rules, committee.diversity, committee.pictures)
 NAMED = [(name, getattr(place, name)) for place in PLACES for name in place.__all__]
@@ -70,3 +71,34 @@ def test_every_public_name_documents_all_its_parameters_and_shows_an_example(thi
     section = re.search(r"^Parameters\n-{10}\n((?:(?!\w+\n-{3}).*\n?)*)", documentation, re.MULTILINE)
     documented = re.findall(r"^(\w[\w, ]*?) : ", section[1] if section else "", re.MULTILINE)
     assert [each for names in documented for each in names.split(", ")] == parameters
+
+
+@pytest.mark.parametrize(
+    ("call", "hint"),
+    [
+        (lambda: committee.RandomForrestClassifier, "Did you mean 'RandomForestClassifier'?"),
+        (lambda: committee.LGBMClassifier, "Use GradientBoostingClassifier."),
+        (lambda: committee.DecisionTreeClassifier(criterion="ginni").fit([[1]], [1]), "Did you mean 'gini'?"),
+        (lambda: committee.GradientBoostingClassifier(num_leaves=9), "It is called 'max_leaf_nodes' here."),
+        (lambda: committee.HistGradientBoostingRegressor(n_trees=9), "It is called 'max_iter' here."),
+        (lambda: committee.RandomForestClassifier(max_dept=9), "Did you mean 'max_depth'?"),
+        (
+            lambda: committee.GradientBoostingRegressor().fit([[1]], [1], eval_set=[]),
+            "Pass X_val and y_val to fit.",
+        ),
+        (
+            lambda: committee.DecisionTreeRegressor().fit([[1]], [1], check_input=False),
+            "X is always checked.",
+        ),
+    ],
+)
+def test_an_error_about_an_unknown_name_says_what_is_meant(call, hint):
+    with pytest.raises((AttributeError, TypeError, ValueError), match=f"{re.escape(hint)}$"):
+        call()
+
+
+def test_hints_name_parameters_and_classes_of_committee():
+    parameters = {name for thing in DOCUMENTED.values() for name in inspect.signature(thing).parameters}
+    assert {ours for names in PARAMETERS.values() for ours in names} <= parameters
+    assert not set(CLASSES) & set(committee.__all__)
+    assert not set(ADVICE) & set(PARAMETERS)

@@ -3,6 +3,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <memory>
@@ -258,6 +259,11 @@ BoostedObjects boost_rows(const HeldRows& rows, std::uint32_t n_classes, BoostPa
     if (!directions.empty() && directions.size() != table.n_columns()) {
         throw std::invalid_argument("There must be one monotonic direction per column, or none.");
     }
+    for (const auto& set : parameters.tree.interactions) {
+        if (set.empty() || std::ranges::max(set) >= table.n_columns()) {
+            throw std::invalid_argument("Sets of columns that may interact must be of columns of the table.");
+        }
+    }
     const Outcome outcome = read_outcome(rows, n_classes);
     const std::vector<double> start = find_start(before, rows, objective, outcome.observed);
     BoostSample training{&table, outcome.observed, initial_scores(rows, start)};
@@ -330,7 +336,8 @@ void register_boost(nb::module_& m) {
         .def_rw("random_thresholds", &BoostTreeParameters::random_thresholds)
         .def_rw("cat_smooth", &BoostTreeParameters::cat_smooth)
         .def_rw("max_cat_to_onehot", &BoostTreeParameters::max_cat_to_onehot)
-        .def_rw("monotonic", &BoostTreeParameters::monotonic);
+        .def_rw("monotonic", &BoostTreeParameters::monotonic)
+        .def_rw("interactions", &BoostTreeParameters::interactions);
     nb::class_<BoostParameters>(m, "BoostParameters", "Parameters of boosting.")
         .def(nb::init<>())
         .def_rw("objective", &BoostParameters::objective)

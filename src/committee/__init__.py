@@ -41,10 +41,14 @@ __all__ = [
     "DynamicSelectionRegressor",
     "EnsembleSelectionClassifier",
     "EnsembleSelectionRegressor",
+    "ExtraTreeClassifier",
+    "ExtraTreeRegressor",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
     "GradientBoostingClassifier",
     "GradientBoostingRegressor",
+    "HistGradientBoostingClassifier",
+    "HistGradientBoostingRegressor",
     "LogitBoostClassifier",
     "MixtureOfExpertsClassifier",
     "MixtureOfExpertsRegressor",
@@ -143,7 +147,18 @@ def __getattr__(name: str) -> Any:
                 return globals().setdefault(name, getattr(module, name))
     if name in _REMOVED:
         raise AttributeError(f"committee.{name} was removed. Use {_REMOVED[name]}.")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}{_hint_for(name)}")
+
+
+def _hint_for(name: str) -> str:
+    """Return what to use instead of an unknown public name, for an error."""
+    if name.startswith("_"):
+        return ""
+    classes: dict[str, str] = importlib.import_module("committee.other_names").CLASSES
+    if name in classes:
+        return f". Use {classes[name]}."
+    nearest = importlib.import_module("committee.parameters").nearest_name(name, [*__all__, *_MODULES])
+    return "" if nearest is None else f". Did you mean {nearest!r}?"
 
 
 def __dir__() -> list[str]:

@@ -201,6 +201,7 @@ class BoostTreeParameters:
     cat_smooth: float
     max_cat_to_onehot: int
     monotonic: list[int]
+    interactions: list[list[int]]
 
 class BoostParameters:
     objective: Objective

@@ -26,6 +26,7 @@ from committee.documentation import (
     with_section,
     without_section,
 )
+from committee.other_names import ADVICE, PARAMETERS
 
 Test = Callable[[Any], bool]
 # The engine counts in 32 bits.
@@ -111,6 +112,8 @@ def declared(cls: type[Estimator]) -> type[Estimator]:
     check_defaults(cls)
     made = dataclasses.dataclass(kw_only=True, eq=False, repr=False)(cls)
     made.__init__ = refusing_unknown_names(made.__init__)  # type: ignore[method-assign]
+    if "fit" in vars(made):
+        made.fit = refusing_unknown_names(made.fit)  # type: ignore[attr-defined]
     found = declarations(made)
     made._declarations = found  # type: ignore[attr-defined]
     made.__doc__ = documented(made, found)
@@ -129,21 +132,49 @@ def refusing_unknown_names(function: Function) -> Function:
     >>> GradientBoostingRegressor(tweedie_power=1.2)
     Traceback (most recent call last):
     TypeError: GradientBoostingRegressor has no parameter 'tweedie_power'. It was removed, and is always 1.5.
+    >>> GradientBoostingRegressor(num_leaves=8)
+    Traceback (most recent call last):
+    TypeError: GradientBoostingRegressor has no parameter 'num_leaves'. It is called 'max_leaf_nodes' here.
     """
-    known = [name for name in inspect.signature(function).parameters if name != "self"]
+    parameters = inspect.signature(function).parameters
+    if any(each.kind is each.VAR_KEYWORD for each in parameters.values()):
+        return function
+    known = [name for name in parameters if name != "self"]
 
     @functools.wraps(function)
     def call(*arguments: Any, **named: Any) -> Any:
         for name in [name for name in named if name not in known]:
-            new = RENAMED.get(name)
-            way_out = f"It is now called {new!r}." if new in known else f"It has {', '.join(known)}."
-            if name in REMOVED:
-                way_out = f"It was removed, and is always {REMOVED[name]!r}."
-            title = type(arguments[0]).__name__ if function.__name__ == "__init__" else function.__name__
-            raise TypeError(f"{title} has no parameter {name!r}. {way_out}")
+            title = function.__name__
+            if "self" in parameters:
+                cls = type(arguments[0]).__name__
+                title = cls if title == "__init__" else f"{cls}.{title}"
+            raise TypeError(f"{title} has no parameter {name!r}. {hint_for(name, known)}")
         return function(*arguments, **named)
 
     return call  # type: ignore[return-value]
+
+
+def hint_for(name: str, known: Sequence[str]) -> str:
+    """Return what to write instead of an unknown parameter.
+
+    Examples
+    --------
+    >>> hint_for("num_leaves", ["max_leaf_nodes"]), hint_for("eval_set", ["X", "y"])
+    ("It is called 'max_leaf_nodes' here.", 'Pass X_val and y_val to fit.')
+    >>> hint_for("max_dept", ["max_depth"]), hint_for("colour", ["max_depth"])
+    ("Did you mean 'max_depth'?", 'It has max_depth.')
+    """
+    if name in REMOVED:
+        return f"It was removed, and is always {REMOVED[name]!r}."
+    if RENAMED.get(name) in known:
+        return f"It is now called {RENAMED[name]!r}."
+    ours = next((each for each in PARAMETERS.get(name, ()) if each in known), None)
+    if ours is not None:
+        return f"It is called {ours!r} here."
+    if name in ADVICE:
+        return ADVICE[name]
+    nearest = nearest_name(name, known)
+    return f"It has {', '.join(known)}." if nearest is None else f"Did you mean {nearest!r}?"
 
 
 def check_defaults(cls: type[Any]) -> None:
@@ -227,13 +258,21 @@ def check_parameters(estimator: Any) -> None:
     >>> check_parameters(DecisionTreeClassifier(max_depth=0))
     Traceback (most recent call last):
     ValueError: max_depth must be an integer >= 1 or None. Got 0.
+    >>> check_parameters(DecisionTreeClassifier(splitter="randum"))
+    Traceback (most recent call last):
+    ValueError: splitter must be "best" or "random". Got 'randum'. Did you mean 'random'?
     """
     for field, declaration in estimator._declarations:
         value, constraint = getattr(estimator, field.name), declaration["constraint"]
         if not constraint(value):
             is_huge = is_integer(value) and value > LARGEST_INTEGER
             limit = f" Integers may go up to {LARGEST_INTEGER}." if is_huge else ""
-            raise ValueError(f"{field.name} must be {constraint.words}.{limit} Got {value!r}.")
+            texts = [
+                each.strip('"') for each in constraint.alternatives or (constraint.words,) if '"' in each
+            ]
+            nearest = nearest_name(value, texts) if isinstance(value, str) else None
+            meant = "" if nearest is None else f" Did you mean {nearest!r}?"
+            raise ValueError(f"{field.name} must be {constraint.words}.{limit} Got {value!r}.{meant}")
 
 
 class Parametrised:

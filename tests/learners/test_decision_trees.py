@@ -6,6 +6,7 @@ import pytest
 import sklearn.tree
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 
+import committee
 from committee import C45Classifier, DecisionTreeClassifier, DecisionTreeRegressor, load
 
 IRIS = load_iris(return_X_y=True)
@@ -292,3 +293,16 @@ def test_the_scale_of_the_targets_does_not_change_the_importances():
     expected = DecisionTreeRegressor(max_depth=4).fit(X, y).feature_importances_
     found = DecisionTreeRegressor(max_depth=4).fit(X, y * 2.0**-500).feature_importances_
     np.testing.assert_allclose(found, expected)
+
+
+@pytest.mark.parametrize("kind", ["Classifier", "Regressor"])
+def test_an_extra_tree_is_a_forest_of_one(kind):
+    X, y = CANCER
+    tree = getattr(committee, f"ExtraTree{kind}")(random_state=3).fit(X, y)
+    plain = getattr(committee, f"DecisionTree{kind}")(
+        splitter="random", max_features=tree.max_features, random_state=3
+    )
+    assert (tree.predict(X) == plain.fit(X, y).predict(X)).all()
+    assert tree.max_features_ == (5 if kind == "Classifier" else 30)
+    members = getattr(committee, f"Bagging{kind}")(tree, n_estimators=3, random_state=0).fit(X, y)
+    assert len({each.export_text() for each in members.estimators_}) == 3

@@ -12,7 +12,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 
 import committee
 
-TREES = ["DecisionTree", "RandomTree", "DecisionStump"]
+TREES = ["DecisionTree", "ExtraTree", "RandomTree", "DecisionStump"]
 FORESTS = ["RandomForest", "ExtraTrees"]
 
 

@@ -22,6 +22,8 @@ def make(estimator_type, **parameters):
     small = {"n_estimators": n_members, "random_state": 0, "estimators": members}
     # A row of weight 2 is one neighbour, so it is equivalent to two rows only if all rows are neighbours.
     small |= {"n_neighbours": 1000, "n_init": 2, "max_iter": 20, "hidden_layer_sizes": (16, 8)}
+    if "HistGradient" in estimator_type.__name__:
+        small["min_samples_leaf"] = 1
     small = {name: value for name, value in small.items() if name in known}
     return estimator_type(**small | parameters)
 

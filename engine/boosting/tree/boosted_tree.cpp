@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -28,6 +29,8 @@ Tree BoostGrower<Code>::grow(const BoostRows& rows, const WordScale& scale, std:
     BoostNode& root = nodes_[0];
     std::tie(root.n_rows, root.sum) = parts_.assign_all(rows, scale, team_);
     root.key = key;
+    root.interactions.resize(parameters_.interactions.size());
+    std::iota(root.interactions.begin(), root.interactions.end(), 0U);
     search_.start_tree(scale, key);
     const std::size_t most_leaves = parameters_.max_leaf_nodes;
     if (most_leaves != 1 && search_.may_split(root)) {
@@ -62,6 +65,10 @@ void BoostGrower<Code>::divide(std::uint32_t id, bool are_last) {
         child.upper = parent.upper;
     }
     bound_children(parent);
+    for (const std::uint32_t set : parent.interactions) {
+        if (!contains(parameters_.interactions[set], parent.split.column)) continue;
+        for (const std::uint32_t side : {0U, 1U}) nodes_[left + side].interactions.push_back(set);
+    }
     BoostNode& smaller = nodes_[n_left <= n_right ? left : left + 1];
     BoostNode& larger = nodes_[n_left <= n_right ? left + 1 : left];
     search_.find(parent, smaller, larger, !are_last && search_.may_split(smaller),

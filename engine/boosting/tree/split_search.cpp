@@ -33,6 +33,10 @@ bool BoostTreeParameters::is_monotonic() const {
     return std::ranges::any_of(monotonic, [](std::int8_t direction) { return direction != 0; });
 }
 
+bool contains(const std::vector<std::uint32_t>& interaction, std::uint32_t column) {
+    return std::ranges::find(interaction, column) != interaction.end();
+}
+
 template <class Code>
 NodeSearch<Code>::NodeSearch(const Table& table, const BoostTreeParameters& parameters, const RowParts& parts,
                              ThreadTeam& team)
@@ -185,11 +189,18 @@ void NodeSearch<Code>::want(Wanted& wanted, BoostNode* node) {
     wanted.limits = limits_of(*node);
     wanted.found.resize(shares_.size());
     for (BoostSplit& split : wanted.found) split.score = -1;
-    if (parameters_.colsample_bynode == 1) return;
-    std::vector<std::uint32_t> all;
-    all_columns_.for_each([&](std::uint32_t j) { all.push_back(j); });
+    if (parameters_.colsample_bynode == 1 && parameters_.interactions.empty()) return;
+    wanted.is_drawn.assign(table_.n_columns(), parameters_.interactions.empty() ? 1 : 0);
+    for (const std::uint32_t set : node->interactions) {
+        for (const std::uint32_t j : parameters_.interactions[set]) wanted.is_drawn[j] = 1;
+    }
+    std::vector<std::uint32_t> allowed;
+    all_columns_.for_each([&](std::uint32_t j) {
+        if (wanted.is_drawn[j] != 0) allowed.push_back(j);
+    });
+    if (parameters_.colsample_bynode == 1 || allowed.empty()) return;
     wanted.is_drawn.assign(table_.n_columns(), 0);
-    for (const std::uint32_t j : draw(all, parameters_.colsample_bynode, node->key, Purpose::split))
+    for (const std::uint32_t j : draw(allowed, parameters_.colsample_bynode, node->key, Purpose::split))
         wanted.is_drawn[j] = 1;
 }
 

@@ -35,10 +35,15 @@ struct BoostTreeParameters {
     double cat_smooth = 10;
     std::uint32_t max_cat_to_onehot = 4;
     std::vector<std::int8_t> monotonic;  // by column, or empty
+    // Sets of columns that may occur on one path from the root to a leaf. Empty: all may.
+    std::vector<std::vector<std::uint32_t>> interactions;
 
     bool is_monotonic() const;
     int direction(std::uint32_t column) const { return monotonic.empty() ? 0 : monotonic[column]; }
 };
+
+// Whether a set of columns that may interact contains a column.
+bool contains(const std::vector<std::uint32_t>& interaction, std::uint32_t column);
 
 struct BoostNode {
     std::uint32_t id = 0;
@@ -50,7 +55,8 @@ struct BoostNode {
     std::uint64_t key = 0;
     double lower = -std::numeric_limits<double>::infinity();  // bounds on its value, in units
     double upper = std::numeric_limits<double>::infinity();
-    double gain = 0;  // of its split; 0: no split
+    std::vector<std::uint32_t> interactions;  // the sets that contain the columns of all splits above
+    double gain = 0;                          // of its split; 0: no split
     BoostSplit split;
 };
 
@@ -85,7 +91,7 @@ class NodeSearch {
     struct Wanted {
         BoostNode* node = nullptr;
         BoostLimits limits;                  // of the node
-        std::vector<std::uint8_t> is_drawn;  // by column; empty: all
+        std::vector<std::uint8_t> is_drawn;  // by column, of those that may interact; empty: all
         std::vector<BoostSplit> found;
     };
 

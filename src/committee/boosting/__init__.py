@@ -10,6 +10,10 @@ from committee.boosting.gradient.gradient_boosting import (
     GradientBoostingClassifier,
     GradientBoostingRegressor,
 )
+from committee.boosting.gradient.hist_gradient_boosting import (
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+)
 from committee.boosting.gradient.logitboost import LogitBoostClassifier
 
 __all__ = [
@@ -19,5 +23,7 @@ __all__ = [
     "AdaBoostRegressor",
     "GradientBoostingClassifier",
     "GradientBoostingRegressor",
+    "HistGradientBoostingClassifier",
+    "HistGradientBoostingRegressor",
     "LogitBoostClassifier",
 ]

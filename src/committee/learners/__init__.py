@@ -6,6 +6,8 @@ from committee.learners.decision_trees import (
     DecisionStumpRegressor,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
+    ExtraTreeClassifier,
+    ExtraTreeRegressor,
     RandomTreeClassifier,
     RandomTreeRegressor,
 )
@@ -17,6 +19,8 @@ __all__ = [
     "DecisionStumpRegressor",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
+    "ExtraTreeClassifier",
+    "ExtraTreeRegressor",
     "NetworkClassifier",
     "NetworkRegressor",
     "RandomTreeClassifier",

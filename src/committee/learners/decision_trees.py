@@ -145,6 +145,41 @@ class DecisionTreeRegressor(Regresses, DecisionTree):
 
 
 @declared
+class ExtraTreeClassifier(DecisionTreeClassifier):
+    """An extremely randomised tree for classes: few columns at each node, one random threshold for each.
+
+    `ExtraTreesClassifier` is a forest of such trees. A single one is useful as a member of other ensembles.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> ExtraTreeClassifier(random_state=0).fit(X, y).score(X, y)
+    1.0
+    """
+
+    splitter: str = "random"
+    max_features: int | float | str | None = "sqrt"
+
+
+@declared
+class ExtraTreeRegressor(DecisionTreeRegressor):
+    """An extremely randomised tree for numbers: one random threshold for each column at each node.
+
+    `ExtraTreesRegressor` is a forest of such trees. A single one is useful as a member of other ensembles.
+
+    Examples
+    --------
+    >>> tree = ExtraTreeRegressor(random_state=0).fit([[1], [2], [8], [9]], [1.0, 1.0, 5.0, 6.0])
+    >>> tree.predict([[0], [9.4]])
+    array([1., 6.])
+    """
+
+    splitter: str = "random"
+    max_features: int | float | str | None = 1.0
+
+
+@declared
 class RandomTree(LimitedTree):
     """The base of the classifier and the regressor of random trees (Weka's RandomTree).
 

@@ -23,7 +23,7 @@ from committee.learners.tree_export import (
 )
 from committee.learners.tree_parameters import columns_of
 from committee.learners.voter import Voter
-from committee.parameters import check_parameters
+from committee.parameters import check_parameters, refusing_unknown_names
 from committee.saving import Fields
 from committee.task import Classification
 
@@ -45,6 +45,7 @@ class SingleTree(Voter):
     _importances: np.ndarray
     _weight_unit: float
 
+    @refusing_unknown_names
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow the tree.
 

@@ -220,11 +220,11 @@ def check_same_rows(n_rows: int, n_before: int) -> None:
         )
 
 
-def check_grows(n_estimators: int, n_before: int, what: str) -> None:
+def check_grows(n_estimators: int, n_before: int, what: str, name: str = "n_estimators") -> None:
     """Raise if a resumed fit should have fewer members than the previous one."""
     if n_estimators < n_before:
         raise ValueError(
-            f"n_estimators={n_estimators} must be larger or equal to the {n_before} {what} of the previous "
+            f"{name}={n_estimators} must be larger or equal to the {n_before} {what} of the previous "
             "fit, with warm_start=True."
         )
 

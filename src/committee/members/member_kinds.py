@@ -11,6 +11,8 @@ from committee.learners import (
     DecisionStumpRegressor,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
+    ExtraTreeClassifier,
+    ExtraTreeRegressor,
     RandomTreeClassifier,
     RandomTreeRegressor,
 )
@@ -64,7 +66,12 @@ def check_engine_member(estimator: BaseEstimator, ensemble: str) -> None:
 
 
 STUMPS: tuple[type[SingleTree], ...] = (DecisionStumpClassifier, DecisionStumpRegressor)
-CARTS: tuple[type[SingleTree], ...] = (DecisionTreeClassifier, DecisionTreeRegressor)
+CARTS: tuple[type[SingleTree], ...] = (
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    ExtraTreeClassifier,
+    ExtraTreeRegressor,
+)
 RANDOM: tuple[type[SingleTree], ...] = (RandomTreeClassifier, RandomTreeRegressor)
 
 

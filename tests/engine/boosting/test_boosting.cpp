@@ -253,6 +253,37 @@ void the_caller_can_stop_between_rounds() {
     check(boosted.stopped && boosted.n_rounds == 4 && boosted.trees.size() == 4 && boosted.train_loss.size() == 5);
 }
 
+void a_path_splits_columns_of_one_interaction() {
+    std::vector<std::vector<double>> numbers;
+    for (std::uint64_t key = 0; key < 4; ++key) numbers.push_back(random_numbers(2000, key, true));
+    std::vector<double> y = wave(numbers[1], 9);
+    for (std::size_t i = 0; i < y.size(); ++i) {
+        for (const auto& column : numbers) y[i] *= std::isnan(column[i]) ? 2 : 1 + column[i];
+    }
+    const SmallTable small(numbers);
+    const Table table = small.bin({}, 255);
+    for (const double colsample_bynode : {0.5, 1.0}) {
+        BoostParameters parameters;
+        parameters.n_rounds = 10;
+        parameters.tree.interactions = {{0, 1}, {1, 2, 3}};
+        parameters.tree.colsample_bynode = colsample_bynode;
+        bool has_three = false;
+        for (const Tree& tree : boost_numbers(table, y, parameters, {}, 2).trees) {
+            std::vector<std::uint32_t> above(tree.nodes.size());  // bits of the columns on the path to a node
+            for (std::size_t node = 0; node < tree.nodes.size(); ++node) {
+                const NodeWord word = tree.nodes[node];
+                check((above[node] & 0b0001) == 0 || (above[node] & 0b1100) == 0);
+                has_three = has_three || above[node] == 0b1110;
+                if (is_leaf(word)) continue;
+                for (const std::uint32_t side : {0U, 1U}) {
+                    above[left_child(tree, word) + side] = above[node] | 1U << column_of(word);
+                }
+            }
+        }
+        check(has_three);
+    }
+}
+
 void take_rows_copies_the_codes() {
     const SmallTable small({random_numbers(50, 1, true)}, {random_codes(50, 5, 2, true)}, 5);
     for (const std::uint32_t max_bins : {10U, 65535U}) {
@@ -284,6 +315,7 @@ int main() {
     a_weight_of_two_equals_two_rows();
     leaves_respect_the_minimum_number_of_rows();
     monotonic_columns_give_monotonic_scores();
+    a_path_splits_columns_of_one_interaction();
     exact_codes_and_bytes_grow_the_same_trees();
     early_stopping_keeps_the_best_round();
     a_warm_start_equals_an_uninterrupted_run();

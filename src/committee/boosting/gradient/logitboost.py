@@ -6,7 +6,7 @@ from committee import _engine
 from committee.boosting.gradient.additive_trees import StagedClasses
 from committee.boosting.gradient.rounds import Rounds
 from committee.learners.training_data import Training
-from committee.parameters import boolean, declared, number, parameter
+from committee.parameters import boolean, declared, integer, number, parameter
 
 
 @declared
@@ -38,6 +38,9 @@ class LogitBoostClassifier(StagedClasses, Rounds):
     (True, np.int64(0))
     """
 
+    n_estimators: int = parameter(
+        100, integer(1), "The number of rounds. Early stopping may reduce it.", kw_only=False
+    )
     learning_rate: float = 1.0
     max_leaf_nodes: int | None = None
     max_depth: int | None = 1

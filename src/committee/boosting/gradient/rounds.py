@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -61,9 +61,9 @@ LARGE_LEAF, ROWS_OF_A_BIN, MOST_COARSE_BINS = 18, 3, 255
 class Rounds(CallbackSupportMixin, AdditiveTrees):
     """Base class of boosted trees, each of which corrects the sum of the previous ones."""
 
-    n_estimators: int | str = parameter(
-        100, integer(1), "The number of rounds. Early stopping may reduce it.", kw_only=False
-    )
+    # The name of the parameter that sets the number of rounds.
+    _rounds_parameter: ClassVar[str] = "n_estimators"
+
     learning_rate: float | str = parameter(
         0.1, number(0, closed="neither"), "The factor by which the values of the leaves are multiplied."
     )
@@ -173,7 +173,7 @@ class Rounds(CallbackSupportMixin, AdditiveTrees):
             self._check_target(validation.y, training, "y_val")
             if (init_score is None) != (init_score_val is None):
                 raise ValueError("init_score needs init_score_val for the rows of X_val. Pass both or none.")
-        elif self.early_stopping not in (False, "auto"):
+        elif self._holds_out(len(rows.y)):
             classes = rows.y if training.n_classes else np.zeros(len(rows.y), dtype=np.int32)
             rows, validation = rows.divided(spare_share(classes, self.validation_fraction, seed))
         before = self._boosted if resumes else None
@@ -208,13 +208,19 @@ class Rounds(CallbackSupportMixin, AdditiveTrees):
         return training
 
     def _has_enough(self) -> bool:
-        if isinstance(self.n_estimators, str):
+        name = self._rounds_parameter
+        wanted: int | str = getattr(self, name)
+        if isinstance(wanted, str):
             raise ValueError(
-                f"warm_start=True adds rounds to {self.n_iter_} rounds, up to n_estimators. Set n_estimators "
-                f"to a number, not to {self.n_estimators!r}."
+                f"warm_start=True adds rounds to {self.n_iter_} rounds, up to {name}. Set {name} to a "
+                f"number, not to {wanted!r}."
             )
-        check_grows(self.n_estimators, self.n_iter_, "rounds")
-        return self.n_estimators == self.n_iter_
+        check_grows(wanted, self.n_iter_, "rounds", name)
+        return wanted == self.n_iter_
+
+    def _holds_out(self, n_rows: int) -> bool:
+        """Return whether rows are held out for validation if no X_val is passed."""
+        return self.early_stopping not in (False, "auto")
 
     def _check_target(self, y: np.ndarray, training: Training, name: str = "y") -> None:
         """Raise unless the loss can be computed for y."""
@@ -223,7 +229,7 @@ class Rounds(CallbackSupportMixin, AdditiveTrees):
         self, training: Training, rows: TrainingRows, validation: TrainingRows | None, seed: int
     ) -> Steps:
         """Return the number of rounds, which early stopping may reduce, and the learning rate."""
-        return Steps(int(self.n_estimators), float(self.learning_rate))
+        return Steps(int(getattr(self, self._rounds_parameter)), float(self.learning_rate))
 
     def _boost(
         self,
@@ -306,8 +312,11 @@ class Rounds(CallbackSupportMixin, AdditiveTrees):
         self, training: Training, sources: np.ndarray, stops_early: bool
     ) -> _engine.BoostParameters:
         parameters = self._boost_parameters(training)
-        if directions := parameters.tree.monotonic:
-            parameters.tree.monotonic = [directions[source] for source in sources]
+        tree = parameters.tree
+        if directions := tree.monotonic:
+            tree.monotonic = [directions[source] for source in sources]
+        if interactions := tree.interactions:
+            tree.interactions = [np.flatnonzero(np.isin(sources, each)).tolist() for each in interactions]
         if stops_early:
             check_stops(parameters.objective.loss)
             parameters.n_iter_no_change = int(self.n_iter_no_change)

@@ -19,7 +19,7 @@ from committee.table.target_statistics import TargetStatistics
 @state_of(
     "DecisionTreeClassifier", "DecisionTreeRegressor", "RandomTreeClassifier", "RandomTreeRegressor",
     "DecisionStumpClassifier", "DecisionStumpRegressor", "RandomForestClassifier", "RandomForestRegressor",
-    "ExtraTreesClassifier", "ExtraTreesRegressor",
+    "ExtraTreeClassifier", "ExtraTreeRegressor", "ExtraTreesClassifier", "ExtraTreesRegressor",
 )  # fmt: skip
 @dataclass(frozen=True, eq=False)
 class TreesState:
@@ -63,7 +63,13 @@ class TreesState:
         return prepare(decider, self.schema, self.task)
 
 
-@state_of("GradientBoostingClassifier", "GradientBoostingRegressor", "LogitBoostClassifier")
+@state_of(
+    "GradientBoostingClassifier",
+    "GradientBoostingRegressor",
+    "HistGradientBoostingClassifier",
+    "HistGradientBoostingRegressor",
+    "LogitBoostClassifier",
+)
 @dataclass(frozen=True, eq=False)
 class BoostedState:
     """Boosted trees, whose scores are summed.
