@@ -22,6 +22,13 @@ def study_report() -> Callable[..., Any]:
     return report
 
 
+def explain() -> Callable[..., Any]:
+    """Import `explain`, the method of all estimators."""
+    from committee.explaining.explain import explain
+
+    return explain
+
+
 class extension:  # noqa: N801 - it is used like `property`
     """A method that a higher layer implements.
 
