@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from committee.automatic import *
     from committee.boosting import *
     from committee.evaluating import *
+    from committee.explaining import Explanation
     from committee.jobs import *
     from committee.learners import *
     from committee.sampling import *
@@ -41,6 +42,7 @@ __all__ = [
     "DynamicSelectionRegressor",
     "EnsembleSelectionClassifier",
     "EnsembleSelectionRegressor",
+    "Explanation",
     "ExtraTreeClassifier",
     "ExtraTreeRegressor",
     "ExtraTreesClassifier",
@@ -93,7 +95,10 @@ __all__ = [
 
 # The packages of the public names, those with the fewest imports first, and all modules that are available as
 # `committee.x`.
-_PLACES = ("saving", "learners", "sampling", "boosting", "assembling", "automatic", "jobs", "evaluating")
+_PLACES = (
+    *("saving", "learners", "sampling", "boosting", "assembling", "automatic", "jobs", "evaluating"),
+    "explaining",
+)
 _MODULES = (
     *_PLACES,
     *(

@@ -41,6 +41,13 @@ def rank_diagram() -> Callable[..., Any]:
     return critical_difference_diagram
 
 
+def explain() -> Callable[..., Any]:
+    """Import `explain`, the method of all estimators."""
+    from committee.explaining.explain import explain
+
+    return explain
+
+
 class extension:  # noqa: N801 - it is used like `property`
     """A method that a higher layer implements.
 

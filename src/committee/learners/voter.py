@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from committee import _engine
+from committee.extensions import explain, extension
 from committee.parameters import check_parameters
 from committee.running import n_threads
 from committee.saving import Fields, Saveable
@@ -80,6 +81,8 @@ class Tabular(Saveable, BaseEstimator):
     n_features_in_: int
     _task: Classification | Regression
     _task_type: Any
+
+    explain = extension(explain)
 
     @property
     def n_outputs_(self) -> int:
