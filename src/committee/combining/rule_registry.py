@@ -18,7 +18,6 @@ from committee.parameters import unknown_name
 TRAINED: Mapping[str, tuple[str, Mapping[str, object]]] = {
     "weighted_mean": ("AccuracyWeightedRule", {"of": "probabilities"}),
     "weighted_majority": ("AccuracyWeightedRule", {"of": "labels"}),
-    "accuracy_weighted": ("AccuracyWeightedRule", {}),
     "cawpe": ("CAWPERule", {}),
     "naive_bayes": ("NaiveBayesRule", {}),
     "behaviour_knowledge": ("BehaviourKnowledgeRule", {}),
@@ -49,7 +48,6 @@ WHEN: Mapping[str, str] = {
     "borda": "There are many classes, and members rank them better than they estimate probabilities.",
     "weighted_mean": "Members differ in quality, and the probabilities of the better ones should count more.",
     "weighted_majority": "Members differ in quality and predict labels. Better labels should count more.",
-    "accuracy_weighted": "The same as weighted_mean. AccuracyWeightedRule(...) also has log-odds and weights per class.",
     "cawpe": "There are a few different, tuned members. Small differences in accuracy count much.",
     "naive_bayes": "Members predict labels, confuse different classes and err independently.",
     "behaviour_knowledge": "There are few members and classes and many rows: every combination is looked up.",
