@@ -1,5 +1,7 @@
 """Make smaller versions of a committee to choose from, and measure them."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,6 +16,7 @@ import committee
 from committee import CommitteeClassifier, CommitteeRegressor, DecisionTreeClassifier
 from committee.automatic.offers import Offer, Offers, usual_time
 
+SAVED = Path(__file__).parents[1] / "saved_models"
 X, Y = load_iris(return_X_y=True)
 TRAIN = np.arange(150) % 3 > 0
 MEMBERS = [
@@ -162,6 +165,33 @@ def test_versions_of_a_committee_with_costs_keep_its_costs():
     for each in fitted.shrink(X, two):
         decided = each.model.predict(X) == fitted.predict(X)
         assert decided.mean() > 0.97
+
+
+def test_a_committee_whose_rule_looks_at_rows_is_shrunk():
+    fitted = CommitteeClassifier(MEMBERS, rule="dynamic", cv=3, keep="all", random_state=0)
+    fitted.fit(X[TRAIN], Y[TRAIN])
+    for rows in ((), (X[TRAIN], Y[TRAIN]), (X[~TRAIN], Y[~TRAIN]), (X[~TRAIN],)):
+        for each in fitted.shrink(*rows, methods=["prune"]):
+            assert each.model.predict_proba(X).shape == (150, 3) and each.score < 0
+    fitted._honest = None
+    assert all(each.score < 0 for each in fitted.shrink(X[TRAIN], Y[TRAIN]))
+
+
+@pytest.mark.parametrize("version", ["version_1", "version_2"])
+@pytest.mark.parametrize("name", ["CommitteeClassifier", "CommitteeRegressor"])
+def test_committees_of_older_files_are_shrunk(version, name):
+    model = committee.load(SAVED / version / f"{name}.committee")
+    for offers in (model.shrink(), model.shrink(methods=["refit"])):
+        assert offers[0].method == "as it is" and offers[0].n_members == len(model.estimators_)
+
+
+def test_versions_are_printed_with_four_digits():
+    versions = [
+        Offer("as it is", None, 9, 72, 4_321_000, 0.0123, score=score) for score in (-22563.7, -0.05126)
+    ]
+    first, second = (repr(Offers((each,), "neg_root_mean_squared_error", "")) for each in versions)
+    assert first.splitlines()[1].split() == ["as", "it", "is", "9", "72", "4.3", "MB", "12.3", "ms", "22564"]
+    assert second.splitlines()[1].endswith(" 0.05126")
 
 
 @pytest.mark.parametrize("kind", [CommitteeClassifier, CommitteeRegressor])

@@ -336,7 +336,7 @@ def test_limits_of_size_and_latency_are_kept(committee, folder):
 @pytest.mark.parametrize("limit", [("--max-size", "1kB"), ("--max-latency", "1us")])
 def test_a_limit_that_no_member_keeps_writes_nothing(committee, folder, limit):
     fit = ("fit", "flowers.csv", "--target", "kind", "--estimators", "linear,c45", "--folds", "2", "--quiet")
-    committee(*fit, *limit).complains(3, "is too small for any member. The cheapest member needs")
+    committee(*fit, *limit).complains(3, "is too small for any member. The smallest committee, of")
     assert not (folder / "model.committee").exists()
 
 

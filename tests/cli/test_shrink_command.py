@@ -136,7 +136,7 @@ def test_files_are_not_replaced_by_accident(committee, whole, folder):
 def test_wrong_options_are_reported_before_the_model_is_read(committee, folder):
     (folder / "no.committee").write_text("no model")
     committee("shrink", "no.committee", "--out", "m.committee").complains(2, "--out needs a choice")
-    committee("shrink", "no.committee", "--max-size", "big").complains(3, "memory limit", "'big'")
+    committee("shrink", "no.committee", "--max-size", "big").complains(3, "memory or size", "'big'")
     committee("shrink", "no.committee", "no.csv").complains(5, "There is no file no.csv")
     committee("shrink", "-", "-").complains(2, "Only one of MODEL and TABLE")
     committee("shrink", "no.committee").complains(4, "not a file of committee")

@@ -22,7 +22,8 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
-from committee.assembling.leaderboard import SIGNIFICANT, Estimate, honest_decision
+from committee.assembling.fit_record import FitRecord
+from committee.assembling.leaderboard import SIGNIFICANT, Estimate, Leaderboard, honest_decision
 from committee.automatic.compaction import bytes_of
 from committee.combining.cost_rule import CostRule
 from committee.combining.rule import Rule
@@ -139,9 +140,7 @@ class Offers(Sequence[Offer]):
             "models": [str(each.n_models) for each in self],
             "size": [size_of(each.n_bytes) for each in self],
             "one row": [f"{1000 * each.seconds:.3g} ms" + "*" * (not each.has_predictor) for each in self],
-            metric: [
-                "" if each.score is None else f"{shown(self.scoring, each.score)[1]:.4g}" for each in self
-            ],
+            metric: [self.number(each.score) for each in self],
             "difference": [each.verdict for each in self],
         }
         kept = {title: texts for title, texts in columns.items() if any(texts)}
@@ -261,7 +260,8 @@ class Shrinking:
             student, decision = self._student()
             estimate = None if decision is None else self._estimate(decision)
             found.append(self._offer(DISTIL, student, estimate, first))
-        if honest is None and (board := whole._record.leaderboard) and board.committee:
+        board = self._board()
+        if honest is None and board is not None and board.committee is not None:
             found[0] = replace(found[0], score=board.committee.score)
         return Offers(tuple(found), self.metric.name, self._rows(), tuple(notes.values()))
 
@@ -271,12 +271,17 @@ class Shrinking:
         task = self.committee._task
         return metric_of(self.committee._usual_scoring(), task.n_outputs, task.classes)
 
+    def _board(self) -> Leaderboard | None:
+        """Return the leaderboard of the fit. Older files have none."""
+        record: FitRecord | None = self.committee._record
+        return None if record is None else record.leaderboard
+
     def _rows(self) -> str:
         """Describe the rows of the scores."""
-        honest, board = self.committee._honest, self.committee._record.leaderboard
-        if honest is None and board is None:
+        known = self.committee._honest or self._board()
+        if known is None:
             return ""
-        n_rows = board.n_rows if honest is None else honest.n_rows
+        n_rows = known.n_rows
         if self.training is not None and not self.is_of_fit:
             return f"the {n_rows} given rows"
         return f"{n_rows} rows of the fit, by models that were not fitted on them"
@@ -310,10 +315,10 @@ class Shrinking:
 
     def _pruned(self, max_members: int | None) -> list[Any]:
         """Return the committee with fewer and fewer members."""
-        whole = self.committee
+        whole, X = self.committee, None if self.training is None else self.X
         numbers = NUMBERS if max_members is None else (max_members,)
         found = [
-            whole.prune(self.X, max_members=number)
+            whole.prune(X, max_members=number)
             for number in reversed(numbers)
             if number < len(whole._fitted_members)
         ]

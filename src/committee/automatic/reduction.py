@@ -49,6 +49,7 @@ from committee.members.member_votes import Task
 from committee.members.seeds import generator_of
 from committee.members.training_set import TrainingSet
 from committee.parameters import check_parameters, declared, integer, is_integer
+from committee.printing import size_of
 from committee.saving import Saveable
 from committee.table.input_types import ArrayLike, TableLike
 from committee.table.schema import take_rows
@@ -134,10 +135,12 @@ class Reducing(AutomaticParameters, Assembled):
                 [budget], costs[None], everyone, rule, honest, self.scoring, tolerated=0.0
             )
             if costs[places].sum() > budget:
+                least, alone = self._fitted_members[int(costs.argmin())].name, float(costs.min())
+                needed = size_of(alone) if name == "max_bytes" else f"{1000 * alone:.3g} ms"
                 raise ValueError(
-                    f"{name}={limit} is too small for any member. The cheapest member needs "
-                    f"{costs.min():.3g}, and its rule and the table need a little more. Set a higher limit, "
-                    "or prune the result of refit_full, which has one model for each member."
+                    f"{name}={limit} is too small for any member. The smallest committee, of {least} alone, "
+                    f"needs {needed}, and a little more for its rule and the table. Set a higher limit, or "
+                    "prune the result of refit_full, which has one model for each member."
                 )
             smaller = self._with_only(places, X)
             cost = measure(smaller)

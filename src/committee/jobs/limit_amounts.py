@@ -77,9 +77,11 @@ def bytes_of(amount: float | str | None) -> int | None:
         if part is not None and part[2] in BYTES:
             found = float(part[1]) * BYTES[part[2]]
     if found is None:
-        raise ValueError(f"A memory limit must be bytes, or text such as 500MB or 4GB. Got {amount!r}.")
+        raise ValueError(
+            f"A limit of memory or size must be bytes, or text such as 500MB or 4GB. Got {amount!r}."
+        )
     if not 1 <= found < math.inf:
-        raise ValueError(f"A memory limit must be more than 0 bytes. Got {amount!r}.")
+        raise ValueError(f"A limit of memory or size must be more than 0 bytes. Got {amount!r}.")
     return int(found)
 
 
