@@ -294,6 +294,7 @@ def test_inspect_shows_the_aggregates_of_a_fit(committee, folder):
     found = committee("inspect", "one.committee", "--json").json["summary"]
     assert np.sum(found["confusion"]) == found["n_rows"] == found["n_scores"] == 60
     assert {each["name"] for each in found["columns"]} == {"size", "colour"}
+    committee("leaderboard", "one.committee", "--rule", "mean").complains(3, "Omit --rule", "--keep all")
     shown = committee("inspect", "one.committee").out
     assert "aggregates of 60 of these rows: 60 conformity scores" in shown and "association" in shown
 

@@ -473,7 +473,7 @@ class TableSummary:
         for row, place in enumerate(with_quantiles):
             if missing[place] < 1:
                 numbers = np.asarray(table.columns[place], dtype=np.float64)
-                quantiles[row] = rounded(np.nanquantile(numbers, LEVELS))
+                quantiles[row] = rounded(np.nanquantile(numbers, LEVELS, method="inverted_cdf"))
         codes, counts = np.zeros((2, len(with_counts), MOST_VALUES), np.int32)
         for row, place in enumerate(with_counts):
             totals = np.bincount(table.columns[place], minlength=1)

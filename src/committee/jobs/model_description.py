@@ -163,6 +163,11 @@ def leaderboard_of(model: Any, scoring: str | None, rules: Sequence[object] | No
                 f"The rule {name_of(rule)!r} uses the columns of X, which a model file does not contain. "
                 "Omit it, or pass it to a fit, which scores it."
             )
+    if model._honest is None and (rules or scoring is not None):
+        raise BadTable(
+            "The file has no honest votes, so only the leaderboard of the fit is known. Omit --rule and "
+            "--scoring, or fit with --keep all."
+        )
     board: Leaderboard = model.leaderboard(rules, scoring=scoring)
     return board
 
