@@ -49,7 +49,7 @@ WHEN: Mapping[str, str] = {
     "borda": "There are many classes, and members rank them better than they estimate probabilities.",
     "weighted_mean": "Members differ in quality, and the probabilities of the better ones should count more.",
     "weighted_majority": "Members differ in quality and predict labels: the better labels should count more.",
-    "accuracy_weighted": "As AccuracyWeightedRule, for log-odds or a weight per class. The name is weighted_mean.",
+    "accuracy_weighted": "The same as weighted_mean. For log-odds or weights per class pass the class.",
     "cawpe": "There are a few different, tuned members. Small differences in accuracy count much.",
     "naive_bayes": "Members predict labels, confuse different classes and err independently.",
     "behaviour_knowledge": "There are few members and classes and many rows: every combination is looked up.",
