@@ -207,9 +207,9 @@ class GradientBoosting(Rounds):
         Examples
         --------
         >>> from committee import GradientBoostingRegressor
-        >>> booster = GradientBoostingRegressor.textbook(2, learning_rate=1.0, max_depth=1)
+        >>> booster = GradientBoostingRegressor.textbook(1, learning_rate=1.0, max_depth=1)
         >>> booster.fit([[1], [2], [3], [4]], [0.0, 0.0, 4.0, 8.0]).predict([[3], [4]])
-        array([4., 8.])
+        array([6., 6.])
         """
         return cls(n_estimators, **(TEXTBOOK | parameters))
 
