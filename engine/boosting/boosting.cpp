@@ -13,6 +13,7 @@
 #include "boosting/row_draws.h"
 #include "boosting/tree/root_histograms.h"
 #include "growing/row_sampling.h"
+#include "numbers/exact_sum.h"
 #include "numbers/random.h"
 #include "threads/thread_team.h"
 
@@ -82,9 +83,10 @@ class Rounds {
         blocks_.resize(count_blocks(n_rows_));
         measured_.adapt_to_median(training.observed);
         const auto weights = training.observed.weights;
-        has_constant_hessian_ = objective_.has_constant_hessian() && std::ranges::all_of(weights, [](double weight) {
-                                    return weight == 1 || !(weight > 0);
-                                });
+        if (objective_.takes_newton_steps()) curvatures_.resize(gradients_.hessian.size());
+        const bool are_ones = objective_.has_constant_hessian() || objective_.takes_newton_steps();
+        has_constant_hessian_ =
+            are_ones && std::ranges::all_of(weights, [](double weight) { return weight == 1 || !(weight > 0); });
         if (weights.empty()) return;
         fixed_weights_ = fixed_weights(weights);
         weight_unit_ = unit_of(weights);
@@ -153,6 +155,7 @@ class Rounds {
         for_each_block(n_rows_, [&](std::size_t block, std::size_t begin, std::size_t end) {
             fill_gradients(objective_, training_.observed, training_.scores.data(), begin, end, gradients_,
                            blocks_[block]);
+            if (objective_.takes_newton_steps()) flatten(begin, end, blocks_[block]);
         });
         totals_.assign(n_scores_, {});
         double loss = parts.fixed;
@@ -161,6 +164,19 @@ class Rounds {
             for (std::size_t k = 0; k < n_scores_; ++k) totals_[k].add(block.by_score[k]);
         }
         return loss / parts.weight;
+    }
+
+    // Stores the hessians of rows [begin, end) for the steps of leaves, and replaces them by weights for the trees.
+    void flatten(std::size_t begin, std::size_t end, BlockTotals& totals) {
+        for (std::size_t k = 0; k < n_scores_; ++k) {
+            const float* gradient = gradients_.gradient.data() + k * n_rows_;
+            float* hessian = gradients_.hessian.data() + k * n_rows_;
+            std::copy(hessian + begin, hessian + end, curvatures_.data() + k * n_rows_ + begin);
+            for (std::size_t row = begin; row < end; ++row) {
+                hessian[row] = static_cast<float>(std::max(training_.observed.weight(row), 0.0));
+            }
+            totals.by_score[k] = committee::totals_of(gradient + begin, hessian + begin, end - begin);
+        }
     }
 
     double mean_loss(const BoostSample& sample, const LossParts& parts) {
@@ -237,6 +253,7 @@ class Rounds {
                                                 : grow_for_score(grower, own, k, key, gains_[number]);
         double* scores = training_.scores.data() + k * n_rows_;
         if (objective_.needs_line_search()) search_steps(grower, scores, tree);
+        if (objective_.takes_newton_steps()) take_newton_steps(grower, k, tree);
         if (!fixed_weights_.empty()) weigh_leaves(grower, tree);
         const double rate = parameters_.learning_rate * objective_.step();
         for (double& value : tree.values) value = std::clamp(value * rate, -largest_value, largest_value);
@@ -315,6 +332,34 @@ class Rounds {
             team_.stop().poll();
             tree.values[leaf] = line_search(objective_, residuals[leaf]);
         });
+        if (parameters_.tree.is_monotonic()) keep_monotonic(parameters_.tree, tree);
+    }
+
+    // The sums are exact, so that they do not depend on the parts.
+    void take_newton_steps(const BoostGrower<Code>& grower, std::size_t k, Tree& tree) const {
+        const float* gradient = gradients_.gradient.data() + k * n_rows_;
+        const float* hessian = curvatures_.data() + k * n_rows_;
+        const auto exact = [&](const float* values) {
+            double largest = 0;
+            for (std::size_t row = 0; row < n_rows_; ++row) {
+                largest = std::max(largest, std::abs(static_cast<double>(values[row])));
+            }
+            return ExactSum(largest, n_rows_);
+        };
+        std::vector<ExactSum> gradients(tree.values.size(), exact(gradient)),
+            hessians(tree.values.size(), exact(hessian));
+        for (std::size_t part = 0; part < grower.parts().n_parts(); ++part) {
+            grower.for_each_leaf(part, [&](std::size_t leaf, std::span<const std::uint32_t> rows) {
+                for (const std::uint32_t row : rows) {
+                    gradients[leaf].add(gradient[row]);
+                    hessians[leaf].add(hessian[row]);
+                }
+            });
+        }
+        for (std::size_t leaf = 0; leaf < tree.values.size(); ++leaf) {
+            const double curvature = hessians[leaf].value() + parameters_.tree.reg_lambda;
+            tree.values[leaf] = curvature > 0 ? -gradients[leaf].value() / curvature : 0;
+        }
         if (parameters_.tree.is_monotonic()) keep_monotonic(parameters_.tree, tree);
     }
 
@@ -404,7 +449,8 @@ class Rounds {
     std::vector<std::size_t> turns_;             // the order in which the trees of a round are grown
     std::vector<std::vector<SplitGain>> gains_;  // by tree
     Gradients gradients_;
-    Gradients along_;  // gradients along the direction of a multi-output tree
+    std::vector<float> curvatures_;  // the hessians, if trees fit the gradients
+    Gradients along_;                // gradients along the direction of a multi-output tree
     std::vector<BlockTotals> blocks_;
     std::vector<GradientTotals> totals_;  // by score
     bool has_constant_hessian_ = false;

@@ -34,10 +34,6 @@ struct BoostSample {
     std::vector<double> scores;
 };
 
-// Computes the gradients and hessians of a custom loss, ordered by score, then by row, like the scores. May throw
-// Stopped to end boosting with the rounds so far.
-using CustomGradients = std::function<void(std::span<const double> scores, Gradients& out)>;
-
 // Total gain and number of splits by column.
 struct SplitTotals {
     std::vector<double> gain;

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -36,6 +37,7 @@ struct Objective {
     double quantile = 0.5;        // of the quantile loss; for Huber, of the absolute residuals that give delta
     double z_max = 3;             // the largest working response of logit
     bool one_versus_all = false;  // logit: one two-class model per class
+    bool second_order = true;     // otherwise, trees fit the gradients by least squares (Friedman 2001)
     double delta = 1;             // Huber's, at the current scores
     std::size_t n_custom_scores = 1;
 
@@ -48,6 +50,8 @@ struct Objective {
     }
     // A row of weight 1 has a hessian of 1.
     bool has_constant_hessian() const { return loss == Loss::squared_error || needs_line_search(); }
+    // Whether a leaf of a tree that fits the gradients takes a Newton step.
+    bool takes_newton_steps() const { return !second_order && !has_constant_hessian(); }
     // Whether the loss depends on the current scores, as Huber's does through delta.
     bool adapts() const { return loss == Loss::huber; }
     // Sets Huber's delta, at the current scores or at the median. Does nothing for other losses.
@@ -56,7 +60,8 @@ struct Objective {
     // The factor on a Newton step, besides the learning rate. LogitBoost for J > 2 classes also centres the steps over
     // the classes; this is omitted, because it does not change the probabilities.
     double step() const {
-        return loss == Loss::logit && n_classes > 2 && !one_versus_all ? (n_classes - 1.0) / n_classes : 1.0;
+        const bool is_joint = (loss == Loss::logit && !one_versus_all) || (loss == Loss::log_loss && !second_order);
+        return is_joint && n_classes > 2 ? (n_classes - 1.0) / n_classes : 1.0;
     }
 };
 
@@ -101,6 +106,13 @@ double fixed_loss(const Objective& objective, const Observed& observed);
 
 // The constants that minimise the loss, one per score.
 std::vector<double> best_constants(const Objective& objective, const Observed& observed);
+
+// Computes the gradients and hessians of a custom loss, ordered by score, then by row, like the scores. May throw
+// Stopped to end boosting with the rounds so far.
+using CustomGradients = std::function<void(std::span<const double> scores, Gradients& out)>;
+
+// The constants at which the gradients of a custom loss sum to 0, one per score.
+std::vector<double> best_constants(const CustomGradients& custom, const Observed& observed, std::size_t n_scores);
 
 // A residual and its weight.
 using Weighted = std::pair<double, double>;

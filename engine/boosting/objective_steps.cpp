@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 
 #include "boosting/objective.h"
@@ -137,6 +138,51 @@ std::vector<double> best_constants(const Objective& objective, const Observed& o
         default:
             return std::vector<double>(objective.n_scores(), 0.0);
     }
+}
+
+// Newton's method. One score also has a bracket, in which steps are bisections when Newton's leave it; a side that is
+// still open is searched with growing steps.
+std::vector<double> best_constants(const CustomGradients& custom, const Observed& observed, std::size_t n_scores) {
+    constexpr int most_steps = 100;
+    constexpr double tolerance = 1e-8, infinity = std::numeric_limits<double>::infinity();
+    const std::size_t n_rows = observed.n_rows();
+    std::vector<double> constants(n_scores, 0), scores(n_rows * n_scores);
+    Gradients slopes{std::vector<float>(scores.size()), std::vector<float>(scores.size())};
+    const double joint = n_scores > 1 ? (n_scores - 1.0) / n_scores : 1.0;
+    double lowest = -infinity, highest = infinity, before = 0, largest = 0;
+    for (int i = 0; i < most_steps; ++i) {
+        for (std::size_t k = 0; k < n_scores; ++k) std::fill_n(scores.data() + k * n_rows, n_rows, constants[k]);
+        custom(scores, slopes);
+        double farthest = 0, reach = 0;
+        for (std::size_t k = 0; k < n_scores; ++k) {
+            double gradient = 0, hessian = 0;
+            for (std::size_t row = 0; row < n_rows; ++row) {
+                const double weight = std::max(observed.weight(row), 0.0);
+                gradient += weight * slopes.gradient[k * n_rows + row];
+                hessian += weight * slopes.hessian[k * n_rows + row];
+            }
+            double step = hessian > 0 ? -joint * gradient / hessian : 0;
+            if (n_scores == 1 && gradient != 0) {
+                double& side = gradient > 0 ? highest : lowest;
+                side = constants[0];
+                const bool is_open = std::isinf(gradient > 0 ? lowest : highest);
+                const double direction = gradient > 0 ? -1 : 1;
+                // A step that is not longer than the one before comes nearer only if the loss is not flat.
+                if (is_open && i > 0) step = direction * std::max(std::abs(step), 2 * std::abs(before));
+                const double next = constants[0] + step;
+                if (!is_open && (step == 0 || next <= lowest || next >= highest || i % 4 == 3)) {
+                    step = (lowest + highest) / 2 - constants[0];
+                }
+            }
+            before = step;
+            constants[k] += step;
+            farthest = std::max(farthest, std::abs(step));
+            reach = std::max(reach, std::abs(constants[k]));
+        }
+        largest = std::max(largest, farthest);
+        if (farthest <= tolerance * std::max(reach, largest)) break;
+    }
+    return constants;
 }
 
 void Objective::adapt(const Observed& observed, const double* scores) {

@@ -94,12 +94,18 @@ std::vector<double> by_row(std::span<const double> scores, std::size_t n_scores)
     return out;
 }
 
+// Gives every row the same scores.
+void fill_scores(std::span<const double> start, std::vector<double>& scores) {
+    const std::size_t n_rows = scores.size() / start.size();
+    for (std::size_t k = 0; k < start.size(); ++k) std::fill_n(scores.data() + k * n_rows, n_rows, start[k]);
+}
+
 // The initial scores: those passed, or `start` for every row.
 std::vector<double> initial_scores(const HeldRows& rows, std::span<const double> start) {
     const std::size_t n_rows = rows.codes().n_rows();
     if (!rows.scores) {
         std::vector<double> scores(n_rows * start.size());
-        for (std::size_t k = 0; k < start.size(); ++k) std::fill_n(scores.data() + k * n_rows, n_rows, start[k]);
+        fill_scores(start, scores);
         return scores;
     }
     if (rows.scores->shape(0) != n_rows || rows.scores->shape(1) != start.size()) {
@@ -265,7 +271,7 @@ BoostedObjects boost_rows(const HeldRows& rows, std::uint32_t n_classes, BoostPa
         }
     }
     const Outcome outcome = read_outcome(rows, n_classes);
-    const std::vector<double> start = find_start(before, rows, objective, outcome.observed);
+    std::vector<double> start = find_start(before, rows, objective, outcome.observed);
     BoostSample training{&table, outcome.observed, initial_scores(rows, start)};
     Outcome held_out;
     std::optional<BoostSample> watched;
@@ -296,7 +302,17 @@ BoostedObjects boost_rows(const HeldRows& rows, std::uint32_t n_classes, BoostPa
     const auto after_round = round_hook(interruption, progress, model);
     Boosted boosted;
     Forest forest;
+    const bool starts_anywhere = objective.loss == Loss::custom && before == nullptr && !rows.scores;
     interruption.run([&](const Stop& stop) {
+        if (starts_anywhere) {
+            try {
+                start = best_constants(custom, training.observed, n_scores);
+            } catch (const Stopped&) {
+                parameters.n_rounds = 0;
+            }
+            fill_scores(start, training.scores);
+            if (watched) fill_scores(start, watched->scores);
+        }
         boosted = boost(std::move(training), std::move(watched), parameters, custom, n_threads, after_round, stop);
         forest = model_of(table, parameters, start, std::move(boosted.trees));
         drop_unused_cuts(forest, n_threads);
@@ -320,7 +336,8 @@ void register_boost(nb::module_& m) {
     auto objective = nb::class_<Objective>(m, "Objective", "The loss that boosting minimises.")
                          .def_rw("quantile", &Objective::quantile)
                          .def_rw("z_max", &Objective::z_max)
-                         .def_rw("one_versus_all", &Objective::one_versus_all);
+                         .def_rw("one_versus_all", &Objective::one_versus_all)
+                         .def_rw("second_order", &Objective::second_order);
     def_named(objective, "loss", &Objective::loss, losses);
     nb::class_<BoostTreeParameters>(m, "BoostTreeParameters", "Parameters of a boosted tree.")
         .def_rw("max_leaf_nodes", &BoostTreeParameters::max_leaf_nodes)

@@ -185,6 +185,7 @@ class Objective:
     quantile: float
     z_max: float
     one_versus_all: bool
+    second_order: bool
 
 class BoostTreeParameters:
     max_leaf_nodes: int

@@ -221,6 +221,7 @@ def test_a_model_is_saved_after_its_metric_is_set_as_the_error_suggests(tmp_path
     np.testing.assert_array_equal(committee.load(path).predict(X), model.predict(X))
 
 
+@pytest.mark.filterwarnings("ignore:Members without predict_proba")
 def test_a_model_is_saved_after_its_rule_is_set_as_the_error_suggests(tmp_path):
     path = tmp_path / "model.committee"
     model = committee.VotingClassifier(MEMBERS, rule=lambda votes: votes[0], cv=2).fit(X, Y)

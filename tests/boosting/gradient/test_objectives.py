@@ -5,6 +5,9 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.dummy import DummyRegressor
+from sklearn.ensemble import GradientBoostingClassifier as TheirClassifier
+from sklearn.ensemble import GradientBoostingRegressor as TheirRegressor
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.metrics import (
     log_loss,
@@ -189,8 +192,7 @@ def test_the_log_loss_as_a_custom_loss_gives_the_same_trees(n_classes):
         p = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
         return p - (y[:, np.newaxis] == np.arange(n_classes)), p * (1 - p)
 
-    zeros = np.zeros(len(X) if n_classes == 2 else (len(X), n_classes))
-    builtin = GradientBoostingClassifier(5, random_state=0).fit(X, y, init_score=zeros)
+    builtin = GradientBoostingClassifier(5, random_state=0).fit(X, y)
     booster = GradientBoostingClassifier(5, loss=own, random_state=0).fit(X, y)
     np.testing.assert_allclose(booster.predict_proba(X), builtin.predict_proba(X), rtol=1e-6)
     assert np.isnan(booster.train_score_).all()
@@ -198,7 +200,7 @@ def test_the_log_loss_as_a_custom_loss_gives_the_same_trees(n_classes):
 
 def test_the_squared_error_as_a_custom_loss_gives_the_same_trees():
     own = GradientBoostingRegressor(8, loss=boosting_oracle.squared_error, random_state=0).fit(X, SIGNAL)
-    builtin = GradientBoostingRegressor(8, random_state=0).fit(X, SIGNAL, init_score=np.zeros(len(X)))
+    builtin = GradientBoostingRegressor(8, random_state=0).fit(X, SIGNAL)
     np.testing.assert_allclose(own.predict(X), builtin.predict(X), rtol=1e-6, atol=1e-7)
 
 
@@ -209,7 +211,7 @@ def test_a_custom_loss_gets_the_training_rows():
         seen.append(np.sort(y))
         return boosting_oracle.squared_error(y, scores)
 
-    booster, zeros = GradientBoostingRegressor(3, random_state=0), np.zeros(len(X))
+    booster = GradientBoostingRegressor(3, random_state=0)
     for weights, rows in (
         (np.arange(len(X)) % 3, np.repeat(np.arange(len(X)), np.arange(len(X)) % 3)),
         (np.random.default_rng(0).random(len(X)), np.arange(len(X))),
@@ -217,7 +219,7 @@ def test_a_custom_loss_gets_the_training_rows():
         seen.clear()
         ours = clone(booster).set_params(loss=own).fit(X, SIGNAL, weights)
         assert all(np.array_equal(y, np.sort(SIGNAL[rows])) for y in seen)
-        builtin = clone(booster).fit(X, SIGNAL, weights, init_score=zeros)
+        builtin = clone(booster).fit(X, SIGNAL, weights)
         np.testing.assert_allclose(ours.predict(X), builtin.predict(X), rtol=1e-5, atol=1e-6)
     assert "It is called for the rows that are used in training" in " ".join(
         GradientBoostingRegressor.__doc__.split()
@@ -262,3 +264,77 @@ def test_gamma_does_not_depend_on_the_scale_of_the_numbers():
     parts = GradientBoostingRegressor(5, loss="gamma", random_state=0).fit(X, POSITIVE * 1e-20).predict(X)
     whole = GradientBoostingRegressor(5, loss="gamma", random_state=0).fit(X, POSITIVE).predict(X)
     np.testing.assert_allclose(parts * 1e20, whole, rtol=1e-5)
+
+
+def plain_problem(n_rows=301, seed=0):
+    rng = np.random.default_rng(seed)
+    table = rng.integers(0, 40, (n_rows, 4)).astype(float)
+    numbers = table[:, 0] + (table[:, 1] - 20) ** 2 / 20 + rng.normal(0, 4, n_rows)
+    return table, numbers, rng.random(n_rows)
+
+
+@pytest.mark.parametrize("loss", ["squared_error", "absolute_error", "huber", "quantile"])
+def test_the_textbook_algorithm_equals_that_of_scikit_learn(loss):
+    table, y, weights = plain_problem()
+    # With weights, all definitions of a quantile agree. scikit-learn uses the lower one of several in leaves.
+    weights = None if loss == "squared_error" else weights
+    # From another constant than a median, no residual is 0, where the slope is arbitrary.
+    start = 25.0 if loss in ("absolute_error", "huber") else None
+    theirs = TheirRegressor(loss=loss, n_estimators=20, random_state=0)
+    ours = GradientBoostingRegressor.textbook(20, loss=loss)
+    if loss in ("huber", "quantile"):
+        level = 0.9 if loss == "huber" else 0.7
+        theirs.set_params(alpha=level)
+        ours.set_params(quantile=level)
+    if start is not None:
+        theirs.set_params(init=DummyRegressor(strategy="constant", constant=start))
+    theirs.fit(table, y, sample_weight=weights)
+    ours.fit(table, y, weights, init_score=None if start is None else np.full(len(y), start))
+    for mine, other in zip(ours.staged_predict(table), theirs.staged_predict(table), strict=True):
+        np.testing.assert_allclose(mine + (start or 0.0), other, rtol=1e-6)
+
+
+@pytest.mark.parametrize("is_weighted", [False, True])
+@pytest.mark.parametrize(("loss", "n_classes"), [("log_loss", 2), ("exponential", 2), ("log_loss", 3)])
+def test_the_textbook_algorithm_for_classes_equals_that_of_scikit_learn(loss, n_classes, is_weighted):
+    table, numbers, weights = plain_problem()
+    y = np.digitize(numbers, np.quantile(numbers, [0.3, 0.6][: n_classes - 1]))
+    weights = weights if is_weighted else None
+    theirs = TheirClassifier(loss=loss, n_estimators=20, random_state=0)
+    theirs.fit(table, y, sample_weight=weights)
+    ours = GradientBoostingClassifier.textbook(20, loss=loss).fit(table, y, weights)
+    for mine, other in zip(ours.staged_predict_proba(table), theirs.staged_predict_proba(table), strict=True):
+        np.testing.assert_allclose(mine, other, atol=1e-6)
+
+
+def test_the_textbook_algorithm_is_the_same_for_any_number_of_threads():
+    table, numbers, _ = plain_problem(5000)
+    y = np.digitize(numbers, np.quantile(numbers, [0.3, 0.6]))
+    one, two = (GradientBoostingClassifier.textbook(5, n_jobs=jobs).fit(table, y) for jobs in (1, 2))
+    np.testing.assert_array_equal(one.predict_proba(table), two.predict_proba(table))
+
+
+def test_one_tree_for_all_classes_needs_second_derivatives():
+    booster = GradientBoostingClassifier.textbook(2, multi_strategy="multi_output_tree")
+    with pytest.raises(ValueError, match="second_order=False fits one tree per class"):
+        booster.fit(X, LABELS + (SIGNAL > 2))
+
+
+def test_a_callable_starts_at_the_constant_that_minimises_it():
+    def poisson(y, scores):
+        return np.exp(scores) - y, np.exp(scores)
+
+    named, custom = (GradientBoostingRegressor(5, loss=each, random_state=0) for each in ("poisson", poisson))
+    custom, named = custom.fit(X, COUNTS).predict(X), named.fit(X, COUNTS).predict(X)
+    np.testing.assert_allclose(custom, np.log(named), atol=1e-5)
+
+
+@pytest.mark.parametrize("shift", [0.0, -1e4])
+def test_a_callable_without_curvature_starts_at_its_quantile(shift):
+    def pinball(y, scores):
+        return np.where(scores > y, 0.3, -0.7), np.ones_like(scores)
+
+    y = SIGNAL + shift
+    booster = GradientBoostingRegressor(1, loss=pinball, learning_rate=1e-9).fit(X, y)
+    lower, upper = (np.quantile(y, 0.7, method=each) for each in ("lower", "higher"))
+    assert lower - 1e-4 <= booster.predict(X)[0] <= upper + 1e-4

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -22,9 +22,20 @@ from committee.boosting.gradient.training_rows import TrainingRows
 from committee.learners.training_data import Training
 from committee.learners.tree_parameters import CLASS_WEIGHT, directions_of
 from committee.learners.voter import Regresses
-from committee.parameters import Constraint, declared, either, integer, number, one_of, optional, parameter
+from committee.parameters import (
+    Constraint,
+    boolean,
+    declared,
+    either,
+    integer,
+    number,
+    one_of,
+    optional,
+    parameter,
+)
 from committee.running import Work, n_threads
 from committee.running.deadline import half_of_the_time
+from committee.table.binning import MAX_BINS
 from committee.votes.folds import N_FOLDS, spare_folds
 
 # The rate that learning_rate="auto" starts from.
@@ -62,6 +73,18 @@ MOST_ROUNDS = 200
 MOST_FALLING = 400
 # The factor of the number of rounds if a round is one tree for all classes, which reduces the loss less.
 MULTI_OUTPUT_ROUNDS = 4
+# The parameters of the plain algorithm.
+TEXTBOOK: dict[str, Any] = {
+    "learning_rate": 0.1,
+    "second_order": False,
+    "max_depth": 3,
+    "max_leaf_nodes": None,
+    "max_bins": MAX_BINS,
+    "min_child_weight": 0.0,
+    "reg_lambda": 0.0,
+    "subsample": 1.0,
+    "colsample_bynode": 1.0,
+}
 
 
 @declared
@@ -91,6 +114,13 @@ class GradientBoosting(Rounds):
         one_of("lossguide", "depthwise"),
         'The order of splits: "lossguide" splits the leaf that reduces the loss most, "depthwise" splits '
         "level by level.",
+    )
+    second_order: bool = parameter(
+        True,
+        boolean,
+        "Whether splits use the second derivatives of the loss. False fits each tree to the negative "
+        "gradient by least squares, as in Friedman (2001). A leaf then gets the step that minimises the loss "
+        "of its rows or, for losses without a closed form, one Newton step. See `textbook`.",
     )
     min_child_weight: float = parameter(
         0.1,
@@ -149,6 +179,39 @@ class GradientBoosting(Rounds):
         "1: the score (of the second of two classes) must not decrease when the column increases. -1: it "
         "must not increase. 0, or a column that is not in the dict: no constraint.",
     )
+
+    @classmethod
+    def textbook(cls, n_estimators: int = 100, **parameters: Any) -> Self:
+        """Return an estimator for the algorithm of Friedman (2001), with scikit-learn's defaults.
+
+        Trees of depth 3 fit the negative gradient by least squares on all rows, columns and thresholds,
+        without regularisation. `GradientBoostingClassifier` and `GradientBoostingRegressor` of scikit-learn
+        grow the same trees if each column has at most 65,535 distinct values.
+
+        Parameters
+        ----------
+        n_estimators : int, default=100
+        **parameters : dict
+            Other parameters, such as loss="huber".
+
+        Returns
+        -------
+        estimator
+            It is not fitted.
+
+        References
+        ----------
+        J. H. Friedman, "Greedy function approximation: a gradient boosting machine". Annals of Statistics
+        29(5), 2001.
+
+        Examples
+        --------
+        >>> from committee import GradientBoostingRegressor
+        >>> booster = GradientBoostingRegressor.textbook(1, learning_rate=1.0, max_depth=1)
+        >>> booster.fit([[1], [2], [3], [4]], [0.0, 0.0, 4.0, 8.0]).predict([[3], [4]])
+        array([6., 6.])
+        """
+        return cls(n_estimators, **(TEXTBOOK | parameters))
 
     def _share_of_rows(self, n_rows: int) -> float:
         if self.subsample == "auto":
@@ -222,6 +285,7 @@ class GradientBoosting(Rounds):
     def _boost_parameters(self, training: Training) -> _engine.BoostParameters:
         parameters = super()._boost_parameters(training)
         parameters.objective.loss = "custom" if callable(self.loss) else self.loss
+        parameters.objective.second_order = bool(self.second_order)
         parameters.is_multi_output = self._is_multi_output(training)
         parameters.subsample = self._share_of_rows(training.table.n_rows)
         tree = parameters.tree
@@ -275,6 +339,13 @@ class GradientBoostingClassifier(StagedClasses, GradientBoosting):
     )
 
     def _is_multi_output(self, training: Training) -> bool:
+        if self.multi_strategy == "multi_output_tree" and not self.second_order:
+            raise ValueError(
+                'second_order=False fits one tree per class, and multi_strategy="multi_output_tree" one tree '
+                'for all. Set multi_strategy="one_output_per_tree", or second_order=True.'
+            )
+        if not self.second_order:
+            return False
         if training.n_classes == 2 or self.multi_strategy != "auto":
             return self.multi_strategy == "multi_output_tree" and training.n_classes > 2
         if self.warm_start and hasattr(self, "_boosted"):

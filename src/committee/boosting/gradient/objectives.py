@@ -17,7 +17,8 @@ OWN_LOSS = (
     "respect to the scores, both of the shape of `scores`: (n_rows,), or (n_rows, n_classes) if there are "
     "more than two classes. It is called for the rows that are used in training: rows of weight 0 and "
     "held-out rows are left out, and rows with small integer weights are repeated. So the callable cannot "
-    "use additional data per row of the table. Other weights are multiplied with the derivatives."
+    "use additional data per row of the table. Other weights are multiplied with the derivatives. Boosting "
+    "starts at the constant at which the first derivatives sum to 0."
 )
 CLASS_LOSS: Declaration = (
     either(one_of("log_loss", "exponential"), Constraint("a callable", callable)),
