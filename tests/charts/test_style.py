@@ -7,7 +7,7 @@ import pytest
 
 from committee.charts.style import PALETTE, mixed
 
-# From linear RGB to what readers see who miss one kind of cones, after Machado, Oliveira and Fernandes (2009).
+# From linear RGB to what readers without one kind of cones see (Machado, Oliveira and Fernandes 2009).
 SEEN = {
     "all cones": np.eye(3),
     "deuteranopia": [[0.367, 0.861, -0.228], [0.280, 0.673, 0.047], [-0.012, 0.043, 0.969]],
