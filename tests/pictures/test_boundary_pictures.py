@@ -103,6 +103,12 @@ def test_the_gate_of_two_columns_shows_the_expert_with_the_largest_share():
         assert code_at(panel, point) // 5 == model.gate(cell_center(panel, point)).argmax()
 
 
+def test_the_rows_of_a_regression_have_one_colour():
+    target = X.sum(axis=1)
+    model = MixtureOfExpertsRegressor(n_experts=2, random_state=0).fit(X, target)
+    assert {each["class"] for each in values_of(pictures.gate(model, X, target), "point")} == {"0"}
+
+
 def test_the_gate_of_one_column_shows_shares_that_sum_to_one():
     model = MixtureOfExpertsRegressor(n_experts=3, random_state=0).fit(X[:, :1], X[:, 1])
     lines = values_of(pictures.gate(model, X[:, :1], Y), "line")

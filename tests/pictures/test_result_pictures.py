@@ -44,9 +44,19 @@ def test_every_result_has_a_picture_a_frame_and_a_table(result):
     assert isinstance(table, pd.DataFrame)
     assert isinstance(other, pl.DataFrame)
     assert table.columns.tolist() == other.columns
-    page = result._repr_html_()
-    assert page.startswith("<table><caption>")
-    assert page.count("<th>") == len(other.columns)
+    assert len(other.columns) == len(set(other.columns)) > 0
+
+
+def test_notebooks_show_what_is_printed():
+    page = BOARD._repr_html_()
+    assert page.startswith("<table><caption>Leaderboard</caption>")
+    for line in repr(BOARD).splitlines()[1:]:
+        assert f"<td>{line.split('  ')[0]}</td>" in page
+    assert "-0.8" not in page
+    compared = RESULTS["comparison"]
+    assert "<tr><td>forest</td><td>1.500</td><td>0.2</td></tr>" in compared._repr_html_()
+    assert "<tr><td>" not in Comparison.of(np.empty((0, 2)), ["a", "b"])._repr_html_()
+    assert "<th>kappa</th>" in RESULTS["kappa_error"]._repr_html_()
 
 
 def test_frames_have_the_numbers_of_the_results():

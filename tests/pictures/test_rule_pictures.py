@@ -37,11 +37,14 @@ def test_the_stacking_table_has_a_column_for_each_probability():
 
 def test_the_flow_names_the_members_and_the_second_model():
     members = [("c45", C45Classifier()), ("stump", DecisionStumpClassifier())]
-    words = words_of(pictures.stacking_flow(StackingClassifier(members, final_estimator=C45Classifier())))
+    words = words_of(pictures.committee_flow(StackingClassifier(members, final_estimator=C45Classifier())))
     assert {"c45", "stump", "C45Classifier", "class"} <= set(words)
     assert words.count("out of fold") == 2
-    with pytest.raises(ValueError, match=r"needs stacking with named members\. Got VotingClassifier\."):
-        pictures.stacking_flow(VotingClassifier(members))
+    voting = words_of(pictures.committee_flow(VotingClassifier(members, rule="majority")))
+    assert {"c45", "stump", "majority", "class"} <= set(voting)
+    assert "out of fold" not in voting
+    with pytest.raises(ValueError, match=r"a committee with named members\. Got C45Classifier\."):
+        pictures.committee_flow(C45Classifier())
 
 
 def test_cawpe_weights_are_those_of_the_rule():

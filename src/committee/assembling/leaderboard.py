@@ -182,6 +182,11 @@ class Leaderboard(Tabulated, Sequence[Standing]):
             name: values for name, values in columns.items() if any(value is not None for value in values)
         }
 
+    def _shown_columns(self) -> dict[str, Sequence[object]]:
+        """Return the columns of the printed table, with losses as positive numbers."""
+        header, rows = self.table()
+        return dict(zip(header, zip(*rows, strict=True), strict=True))
+
     @property
     def metric(self) -> str:
         """The plain name of the metric."""

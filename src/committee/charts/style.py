@@ -11,7 +11,7 @@ INK, GREY, PALE = "#1f2933", "#7b8794", "#e4e7eb"
 ACCENT, SECOND = "#c2410c", "#1d4ed8"
 # The colours of classes, members and series, in this order. Colour-blind readers can distinguish them, after
 # M. Okabe, K. Ito, "Color universal design" (2008).
-PALETTE = (SECOND, ACCENT, "#009e73", "#cc79a7", "#e69f00", "#56b4e9", GREY, "#6b4c9a")
+PALETTE = (SECOND, ACCENT, "#009e73", "#e69f00", "#cc79a7", "#56b4e9", GREY, "#6b4c9a")
 
 
 class Chart(Protocol):

@@ -185,14 +185,22 @@ class Comparison(Tabulated):
         left = f"; left out: {some(list(self.left_out), MOST_LEFT_OUT)}" if self.left_out else ""
         if not n_tables:
             return f"Comparison: {head}{left}"
-        order = np.argsort(self.mean_ranks, kind="stable")
-        rows = [
-            [self.learners[place], f"{self.mean_ranks[place]:.3f}", f"{self.mean_scores[place]:.4g}"]
-            for place in order[:MOST_RANKED]
-        ]
-        more = len(order) - MOST_RANKED
-        table = aligned(["learner", "average rank", f"mean {self.metric}"], rows, [1, 2])
+        ranked = self._shown_columns()
+        rows = list(zip(*ranked.values(), strict=True))
+        more = len(rows) - MOST_RANKED
+        table = aligned(list(ranked), rows[:MOST_RANKED], [1, 2])
         return f"Comparison: {head}{left}\n{table}" + (f"\nand {more} more" if more > 0 else "")
+
+    def _shown_columns(self) -> dict[str, list[str]]:
+        """Return the learners with their average ranks and mean scores, the best rank first."""
+        if not self.tables:
+            return {}
+        order = np.argsort(self.mean_ranks, kind="stable")
+        return {
+            "learner": [self.learners[place] for place in order],
+            "average rank": [f"{self.mean_ranks[place]:.3f}" for place in order],
+            f"mean {self.metric}": [f"{self.mean_scores[place]:.4g}" for place in order],
+        }
 
     def _columns(self) -> dict[str, list[Any]]:
         """Return the tables, and the scores of each learner on them."""

@@ -18,8 +18,8 @@ from committee.pictures.result_pictures import (
 from committee.pictures.rule_pictures import (
     agreement,
     cawpe_weights,
+    committee_flow,
     greedy_path,
-    stacking_flow,
     stacking_table,
 )
 from committee.pictures.tree_pictures import bootstrap_trees, tree
@@ -33,6 +33,7 @@ __all__ = [
     "bootstrap_trees",
     "cawpe_weights",
     "coin_tosses",
+    "committee_flow",
     "decision_boundaries",
     "error_curves",
     "error_decomposition",
@@ -46,7 +47,6 @@ __all__ = [
     "margin_distribution",
     "out_of_bag_table",
     "selection_regions",
-    "stacking_flow",
     "stacking_table",
     "tree",
     "vote_table",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, is_classifier
 
 from committee.boosting.adaboost.estimators import AdaBoostClassifier
 from committee.charts.plots import WIDTH, axis, by_series, curves, panels, small_title
@@ -142,6 +142,7 @@ def selection_regions(model: Any, X: TableLike, y: ArrayLike) -> Chart:
         Fitted on two columns.
     X : table of shape (n_rows, 2)
     y : array-like of shape (n_rows,)
+        The classes, which are the colours and shapes of points. Numbers are not shown.
 
     Returns
     -------
@@ -160,7 +161,7 @@ def selection_regions(model: Any, X: TableLike, y: ArrayLike) -> Chart:
     rule: Any = getattr(model, "rule_", None)
     if not hasattr(rule, "members_") or not hasattr(rule, "region"):
         raise ValueError(f"The picture needs a fitted RegionSelectionClassifier. Got {type(model).__name__}.")
-    plane = Plane.of(X, y)
+    plane = Plane.of(X, y if is_classifier(model) else None)
     regions = rule.region(np.asarray(plane.grid))
     names = member_names(model, len(model.estimators_))
     # Words in the regions name their members, and shades distinguish neighbouring regions.
@@ -225,7 +226,7 @@ def gate(model: Any, X: TableLike, y: ArrayLike) -> Chart:
     names = [name.replace("member", "expert") for name in names]
     if model.n_features_in_ == 1:
         return gate_of_one_column(model, np.asarray(X, dtype=np.float64), names)
-    plane = Plane.of(X, y)
+    plane = Plane.of(X, y if is_classifier(model) else None)
     shares = np.asarray(model.gate(plane.grid))
     shade = np.searchsorted(SHADES, shares.max(axis=1), side="right") - 1
     codes = shares.argmax(axis=1) * len(SHADES) + shade

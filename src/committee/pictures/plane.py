@@ -42,8 +42,8 @@ class Plane:
     backend: Any = None
 
     @classmethod
-    def of(cls, X: TableLike, y: ArrayLike) -> Plane:
-        """Read a table of two columns and the classes of its rows.
+    def of(cls, X: TableLike, y: ArrayLike | None) -> Plane:
+        """Read a table of two columns and the classes of its rows. None gives all rows the same class.
 
         Examples
         --------
@@ -62,7 +62,8 @@ class Plane:
             raise ValueError(f"{wanted} Got {points.shape[-1] if points.ndim else 0} columns.")
         if not np.isfinite(points).all():
             raise ValueError(f"{wanted} Fill in missing values.")
-        classes, codes = np.unique(np.asarray(y), return_inverse=True)
+        labels = np.zeros(len(points), dtype=int) if y is None else np.asarray(y)
+        classes, codes = np.unique(labels, return_inverse=True)
         return cls(points, names, codes, classes, backend)
 
     @property

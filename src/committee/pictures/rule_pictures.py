@@ -149,13 +149,13 @@ def stacking_table(
     )
 
 
-def stacking_flow(model: Any, *, title: str = "") -> Chart:
-    """Draw the flow of stacking: rows, members, their votes, the second model, and the decision.
+def committee_flow(model: Any, *, title: str = "") -> Chart:
+    """Draw the flow of a committee: rows, members, their votes, the rule or second model, and the decision.
 
     Parameters
     ----------
-    model : StackingClassifier or StackingRegressor
-        Fitted or not.
+    model : committee
+        With named members, fitted or not, such as VotingClassifier or StackingClassifier.
     title : str, default=""
         Empty describes the flow.
 
@@ -167,13 +167,15 @@ def stacking_flow(model: Any, *, title: str = "") -> Chart:
     --------
     >>> from committee import C45Classifier, NetworkClassifier, StackingClassifier, pictures
     >>> model = StackingClassifier([("c45", C45Classifier()), ("network", NetworkClassifier())])
-    >>> chart = pictures.stacking_flow(model)
+    >>> chart = pictures.committee_flow(model)
     """
     members = getattr(model, "estimators", None)
-    if not isinstance(members, list) or not members or not hasattr(model, "final_estimator"):
-        raise ValueError(f"The picture needs stacking with named members. Got {type(model).__name__}.")
-    learner = model.final_estimator or "second model"
-    last = learner if isinstance(learner, str) else type(learner).__name__
+    if not isinstance(members, list) or not members:
+        raise ValueError(f"The picture needs a committee with named members. Got {type(model).__name__}.")
+    is_stacking = hasattr(model, "final_estimator")
+    decider = (model.final_estimator or "second model") if is_stacking else getattr(model, "rule", "rule")
+    last = decider if isinstance(decider, str) else getattr(decider, "__name__", type(decider).__name__)
+    vote, fourth = ("out of fold", "second level") if is_stacking else ("vote", "rule")
     names = [name for name, _ in members]
     inner = max(120.0, *(width_of(name) + 30 for name in names))
     last_width = max(110.0, width_of(last) + 24)
@@ -183,27 +185,27 @@ def stacking_flow(model: Any, *, title: str = "") -> Chart:
     end = columns[3] + last_width + 46
     canvas = Canvas(end + 92, whole + 34)
     middle = whole / 2 + 30
-    heads = ("rows", "members", "votes", "second level", "decision")
+    heads = ("rows", "members", "votes", fourth, "decision")
     centers = (42.0, columns[1] + inner / 2, columns[2] + 48, columns[3] + last_width / 2, end + 46)
     for head, at in zip(heads, centers, strict=True):
         canvas.word(at, 8, head, align="center", size=12, colour=GREY)
-    canvas.cell(0, middle - 26, 84, 52, "X, folds", colour=mixed(GREY, 0.25))
+    canvas.cell(0, middle - 26, 84, 52, "X, folds" if is_stacking else "X", colour=mixed(GREY, 0.25))
     for place, name in enumerate(names):
         y = 30 + (whole - step * len(names)) / 2 + step * (place + 0.5)
         colour = mixed(colour_of(place), 0.3)
         canvas.arrow(84, middle, columns[1], y)
         canvas.cell(columns[1], y - height / 2, inner, height, name, colour=colour, is_bold=True)
         canvas.arrow(columns[1] + inner, y, columns[2], y)
-        canvas.cell(columns[2], y - height / 2, 96, height, "out of fold", colour=colour, size=11.5)
+        canvas.cell(columns[2], y - height / 2, 96, height, vote, colour=colour, size=11.5)
         canvas.arrow(columns[2] + 96, y, columns[3], middle)
     canvas.cell(columns[3], middle - 26, last_width, 52, last, colour=mixed(ACCENT, 0.3), is_bold=True)
     canvas.arrow(columns[3] + last_width, middle, end, middle)
     kind = "class" if is_classifier(model) else "number"
     canvas.cell(end, middle - 26, 92, 52, kind, colour=mixed(GREY, 0.25))
-    return canvas.chart(
-        title or "Stacking fits a second model to the votes of the first ones",
-        "The votes are those of models that were not fitted on the row",
-    )
+    if is_stacking:
+        usual = "Stacking fits a second model to the votes of the first ones"
+        return canvas.chart(title or usual, "The votes are those of models that were not fitted on the row")
+    return canvas.chart(title or "Every member votes, and the rule decides")
 
 
 def cawpe_weights(

@@ -48,7 +48,11 @@ class Tabulated:
         return frame_of(self._columns(), backend)
 
     def _repr_html_(self) -> str:
-        return html_of(type(self).__name__, self._columns())
+        return html_of(type(self).__name__, self._shown_columns())
+
+    def _shown_columns(self) -> Mapping[str, Sequence[object]]:
+        """Return the columns of the HTML table."""
+        return self._columns()
 
     def _columns(self) -> dict[str, list[Any]]:
         """Return the fields that are not None. Numbers are repeated if other fields are arrays."""

@@ -15,6 +15,7 @@ from committee.metrics.row_losses import SMALLEST
 from committee.printing import brief
 from committee.running import Runner
 from committee.table.input_types import ArrayLike, RandomState, TableLike
+from committee.table.result_frame import Tabulated
 
 # The losses of each task, the default first.
 LOSSES = {"classification": ("error", "brier", "log_loss"), "regression": ("squared_error",)}
@@ -24,7 +25,7 @@ OF_PROBABILITIES = ("brier", "log_loss")
 
 @brief
 @dataclass(frozen=True)
-class BiasVariance:
+class BiasVariance(Tabulated):
     """The mean error of fits on bootstrap samples and its parts: error = bias + net variance.
 
     Parameters
