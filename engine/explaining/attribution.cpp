@@ -83,7 +83,7 @@ class Tables {
 
   private:
     std::size_t n_points_ = 0, n_kinds_ = 0;
-    std::vector<double> numbers_, rest_, part_;
+    std::vector<double> numbers_, rest_, part_, left_;
     std::span<const double> shares_;
 };
 
@@ -96,11 +96,14 @@ void Tables::fill(const Branches& list, const Quadrature& rule, std::span<const 
     // The products of shares and of fractions over the branches of a player, by depth.
     rest_.resize(list.depth + 1);
     part_.resize(list.depth + 1);
-    const double* t = rule.points.data();
-    const double* w = rule.weights.data();
+    left_.resize(n_points_);
+    for (std::size_t q = 0; q < n_points_; ++q) left_[q] = -(rule.weights[q] / (1 - rule.points[q]));
+    const double* __restrict t = rule.points.data();
+    const double* __restrict w = rule.weights.data();
+    const double* __restrict left = left_.data();
     for (std::size_t i = 1; i < list.nodes.size(); ++i) {
         const Branches::Node& node = list.nodes[i];
-        double* out = numbers_.data() + i * n_kinds_ * n_points_;
+        double* __restrict out = numbers_.data() + i * n_kinds_ * n_points_;
         const double above = node.above > 0 ? rest_[node.above] : 1;
         const double z = rest_[node.depth] = above * shares[i];
         if (node.above == 0) {
@@ -109,7 +112,7 @@ void Tables::fill(const Branches& list, const Quadrature& rule, std::span<const 
                 out[q] = factor;
                 out[n_points_ + q] = w[q] * ((1 - z) / factor);
                 out[2 * n_points_ + q] = z * (1 - t[q]);
-                out[3 * n_points_ + q] = -(w[q] / (1 - t[q]));
+                out[3 * n_points_ + q] = left[q];
             }
         } else {
             for (std::size_t q = 0; q < n_points_; ++q) {
@@ -118,7 +121,7 @@ void Tables::fill(const Branches& list, const Quadrature& rule, std::span<const 
                 out[q] = factor / before;
                 out[n_points_ + q] = w[q] * ((1 - z) / factor) - counted;
                 out[2 * n_points_ + q] = z * (1 - t[q]) / before;
-                out[3 * n_points_ + q] = -(w[q] / (1 - t[q])) - counted;
+                out[3 * n_points_ + q] = left[q] - counted;
             }
         }
         if (!list.splits_missing) continue;
@@ -216,13 +219,13 @@ class Walker {
             takes &= takes_[node.above];
         }
         takes_[d] = takes;
-        const Number* from = products_ + (d - 1) * n_points_;
-        Number* to = products_ + d * n_points_;
+        const Number* __restrict from = products_ + (d - 1) * n_points_;
+        Number* __restrict to = products_ + d * n_points_;
         const Mask goes = goes_[d];
         Number pass;
         Group::spread(walk_.tables.pass(i), pass);
-        const double* taken_factor = walk_.tables.of(i, Tables::taken_factor);
-        const double* left_factor = walk_.tables.of(i, Tables::left_factor);
+        const double* __restrict taken_factor = walk_.tables.of(i, Tables::taken_factor);
+        const double* __restrict left_factor = walk_.tables.of(i, Tables::left_factor);
         if constexpr (splits_missing) {
             Group::compare(taken, takes_every, misses_[d]);
             const Mask misses = misses_[d];
@@ -279,8 +282,8 @@ class Walker {
     [[gnu::always_inline]] void add_leaf(std::size_t i, const Branches::Node& node) {
         const std::size_t d = node.depth;
         const double* values = walk_.list.values.data() + node.leaf * walk_.list.n_outputs + walk_.first_output;
-        const Number* products = products_ + d * n_points_;
-        Number* above = sums_ + (d - 1) * n_points_ * n_outputs;
+        const Number* __restrict products = products_ + d * n_points_;
+        Number* __restrict above = sums_ + (d - 1) * n_points_ * n_outputs;
         const Terms terms = terms_of(i);
         Number integral = {};
         for (std::size_t q = 0; q < n_points_; ++q) {
@@ -296,8 +299,8 @@ class Walker {
     [[gnu::always_inline]] void close(std::size_t d) {
         if (d == 0) return;
         const std::size_t i = path_[d];
-        const Number* sums = sums_ + d * n_points_ * n_outputs;
-        Number* above = sums_ + (d - 1) * n_points_ * n_outputs;
+        const Number* __restrict sums = sums_ + d * n_points_ * n_outputs;
+        Number* __restrict above = sums_ + (d - 1) * n_points_ * n_outputs;
         const Terms terms = terms_of(i);
         Number integrals[n_outputs] = {};
         for (std::size_t q = 0; q < n_points_; ++q) {
@@ -434,6 +437,11 @@ struct ForestSource {
     std::size_t n_scores() const { return forest.n_scores; }
     std::size_t first_score(std::size_t t) const { return forest.turns ? t % forest.n_scores : 0; }
     double start(std::size_t k) const { return forest.start[k]; }
+    std::size_t most_splits() const {
+        std::size_t most = 1;
+        for (const Tree& tree : forest.trees) most = std::max(most, tree.nodes.size() / 2);
+        return most;
+    }
     Branches list(std::size_t t, const Players& players, bool has_fractions) const {
         return list_branches(forest, t, players.of_column, rule, has_fractions);
     }
@@ -474,6 +482,11 @@ struct C45Source {
     std::size_t n_scores() const { return forest.n_classes; }
     std::size_t first_score(std::size_t) const { return 0; }
     double start(std::size_t) const { return 0; }
+    std::size_t most_splits() const {
+        std::size_t most = 1;
+        for (const C45Tree& tree : forest.trees) most = std::max(most, tree.n_nodes());
+        return most;
+    }
     Branches list(std::size_t t, const Players& players, bool) const {
         return list_branches(forest.trees[t], players.of_column, forest.are_crisp || rule == Rule::majority,
                              forest.weights.empty() ? 1 : forest.weights[t]);
@@ -506,36 +519,10 @@ void add_base(const Branches& list, std::span<const double> shares, double* base
     }
 }
 
-// The trees as lists, with what all blocks of rows share.
-struct ListedTrees {
-    std::vector<Branches> lists;
-    std::vector<Quadrature> rules;            // by number of points
-    std::vector<std::vector<double>> shares;  // by tree, of training weights; empty with background rows
-
-    std::size_t most_splits() const {
-        std::size_t most = 1;
-        for (const Branches& list : lists) most = std::max(most, list.splits.size());
-        return most;
-    }
-    const Quadrature& rule(std::size_t t) const { return rules[points_of(lists[t])]; }
-    static std::size_t points_of(const Branches& list) { return std::max<std::size_t>((list.most_players + 1) / 2, 1); }
-};
-
-template <class Source>
-ListedTrees prepare(const Source& source, const Players& players, bool has_background, int n_threads,
-                    const Stop& stop) {
-    ListedTrees prepared;
-    prepared.lists.resize(source.n_trees());
-    prepared.shares.resize(source.n_trees());
-    for_each_task(source.n_trees(), n_threads, stop, [&](std::size_t t, int) {
-        prepared.lists[t] = source.list(t, players, !has_background);
-        if (has_background) return;
-        for (const Branches::Node& node : prepared.lists[t].nodes) prepared.shares[t].push_back(node.fraction);
-    });
-    std::size_t most = 1;
-    for (const Branches& list : prepared.lists) most = std::max(most, ListedTrees::points_of(list));
-    for (std::size_t n = 0; n <= most; ++n) prepared.rules.push_back(make_quadrature(n));
-    return prepared;
+// The shares of the training weight that take each branch.
+void share_of_weights(const Branches& list, std::vector<double>& shares) {
+    shares.resize(list.nodes.size());
+    for (std::size_t i = 0; i < list.nodes.size(); ++i) shares[i] = list.nodes[i].fraction;
 }
 
 std::size_t rows_of_a_block(std::size_t n_rows, std::size_t most_splits, int n_threads) {
@@ -562,65 +549,74 @@ void walk_block(const Branches& list, const Tables& tables, const Routes& routes
     }
 }
 
+// What a thread reuses for every tree.
+struct Own {
+    Branches list;
+    Routes routes, other_routes;
+    std::vector<Quadrature> rules;  // by number of points; empty until it is needed
+    Tables tables;
+    Scratch scratch;
+    std::vector<double> shares;
+    std::vector<Eight> sums;
+
+    const Quadrature& rule(const Branches& of) {
+        const std::size_t n_points = std::max<std::size_t>((of.most_players + 1) / 2, 1);
+        if (rules.size() <= n_points) rules.resize(n_points + 1);
+        if (rules[n_points].size() == 0) rules[n_points] = make_quadrature(n_points);
+        return rules[n_points];
+    }
+};
+
 template <class Source>
 Attributions attribute_rows(const Source& source, const Players& players, const TableRows& rows,
                             const TableRows& background, int n_threads, const Stop& stop) {
     const std::size_t n_scores = source.n_scores(), n_background = background.n_rows;
-    const ListedTrees prepared = prepare(source, players, n_background > 0, n_threads, stop);
+    const std::size_t block_rows = rows_of_a_block(rows.n_rows, source.most_splits(), n_threads);
+    const std::size_t n_blocks = std::max<std::size_t>((rows.n_rows + block_rows - 1) / block_rows, 1);
+    auto list_tree = [&](std::size_t t) { return source.list(t, players, n_background == 0); };
+    // For one block, each tree is listed when it is walked, so that its list stays in the cache.
+    std::vector<Branches> lists(n_blocks > 1 ? source.n_trees() : 0);
+    for_each_task(lists.size(), n_threads, stop, [&](std::size_t t, int) { lists[t] = list_tree(t); });
     const auto others = source.read(background, 0, n_background);
     const double share = n_background > 0 ? 1 / static_cast<double>(n_background) : 1;
 
-    Attributions result{std::vector<double>(rows.n_rows * players.count * n_scores), std::vector<double>(n_scores)};
-    std::vector<double> shares;
-    Routes other_routes;
-    for (std::size_t t = 0; t < source.n_trees(); ++t) {
-        const Branches& list = prepared.lists[t];
-        std::vector<double> base(list.n_outputs);
-        if (n_background == 0) add_base(list, prepared.shares[t], base.data());
-        if (n_background > 0) others.route(list, t, other_routes);
-        for (std::size_t b = 0; b < n_background; ++b) {
-            share_of_row(list, other_routes, b, shares);
-            add_base(list, shares, base.data());
-        }
-        for (std::size_t k = 0; k < list.n_outputs; ++k) result.base[source.first_score(t) + k] += share * base[k];
-        stop.poll();
-    }
-    for (std::size_t k = 0; k < n_scores; ++k) result.base[k] += source.start(k);
-
-    struct Own {
-        Routes routes, other_routes;
-        Tables tables;
-        Scratch scratch;
-        std::vector<double> shares;
-        std::vector<Eight> sums;
-    };
+    const std::size_t width = players.count * n_scores;
+    Attributions result{std::vector<double>(rows.n_rows * width), std::vector<double>(n_scores)};
     std::vector<Own> owned(static_cast<std::size_t>(std::max(n_threads, 1)));
-    const std::size_t block_rows = rows_of_a_block(rows.n_rows, prepared.most_splits(), n_threads);
-    for_each_task((rows.n_rows + block_rows - 1) / block_rows, n_threads, stop, [&](std::size_t task, int thread) {
+    for_each_task(n_blocks, n_threads, stop, [&](std::size_t task, int thread) {
         const std::size_t begin = task * block_rows, n = std::min(block_rows, rows.n_rows - begin);
         Own& own = owned[static_cast<std::size_t>(thread)];
         const auto block = source.read(rows, begin, n);
-        const std::size_t width = players.count * n_scores;
         own.sums.assign((n + n_lanes - 1) / n_lanes * width, Eight{});
         for (std::size_t t = 0; t < source.n_trees(); ++t) {
-            const Branches& list = prepared.lists[t];
-            if (list.splits.empty()) continue;
-            const Quadrature& rule = prepared.rule(t);
+            if (lists.empty()) own.list = list_tree(t);
+            const Branches& list = lists.empty() ? own.list : lists[t];
+            const Quadrature& rule = own.rule(list);
+            const std::size_t first_score = source.first_score(t);
             block.route(list, t, own.routes);
             own.scratch.resize(list.depth, rule.size(), std::min<std::size_t>(list.n_outputs, 4));
-            auto walk = [&](std::span<const double> by_node, bool can_vanish) {
-                own.tables.fill(list, rule, by_node);
+            std::vector<double> base(list.n_outputs);
+            auto walk = [&](bool can_vanish) {
+                if (task == 0) add_base(list, own.shares, base.data());
+                if (list.splits.empty()) return;
+                own.tables.fill(list, rule, own.shares);
                 auto* walked = n == 1 ? walk_block<OneRow> : walk_block<EightRows>;
-                walked(list, own.tables, own.routes, n, can_vanish, source.first_score(t), n_scores, players.count,
-                       own.scratch, own.sums.data());
+                walked(list, own.tables, own.routes, n, can_vanish, first_score, n_scores, players.count, own.scratch,
+                       own.sums.data());
                 stop.poll();
             };
-            if (n_background == 0) walk(prepared.shares[t], list.splits_missing);
-            if (n_background > 0) others.route(list, t, own.other_routes);
+            if (n_background == 0) {
+                share_of_weights(list, own.shares);
+                walk(list.splits_missing);
+            } else {
+                others.route(list, t, own.other_routes);
+            }
             for (std::size_t b = 0; b < n_background; ++b) {
                 share_of_row(list, own.other_routes, b, own.shares);
-                walk(own.shares, true);
+                walk(true);
             }
+            if (task != 0) continue;
+            for (std::size_t k = 0; k < list.n_outputs; ++k) result.base[first_score + k] += share * base[k];
         }
         for (std::size_t i = 0; i < n; ++i) {
             const Eight* sums = own.sums.data() + i / n_lanes * width;
@@ -633,6 +629,7 @@ Attributions attribute_rows(const Source& source, const Players& players, const 
             }
         }
     });
+    for (std::size_t k = 0; k < n_scores; ++k) result.base[k] += source.start(k);
     return result;
 }
 

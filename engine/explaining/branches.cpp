@@ -8,20 +8,36 @@ namespace {
 // Appends the nodes of a tree in preorder.
 class Lister {
   public:
-    Lister(Branches& list, std::size_t n_players) : list_(list), last_(n_players, 0) {}
+    Lister(Branches& list, std::span<const std::uint32_t> players)
+        : list_(list), last_(players.empty() ? 0 : std::ranges::max(players) + std::size_t{1}, 0), open_{{0, 0}} {}
 
-    // The next node in preorder. Its split, branch, player, depth and fraction are set.
-    Branches::Node& add(Branches::Node node) {
-        leave(node.depth);
-        if (node.depth > 0) {
-            node.above = last_[node.player];
-            last_[node.player] = node.depth;
-            path_.push_back(static_cast<std::uint32_t>(list_.nodes.size()));
-            n_players_ += node.above == 0 ? 1 : 0;
-            list_.most_players = std::max(list_.most_players, n_players_);
-            list_.depth = std::max<std::size_t>(list_.depth, node.depth);
-        }
-        return list_.nodes.emplace_back(node);
+    // The tree's node whose branch at this depth is added next.
+    std::uint32_t parent(std::size_t depth) const { return list_.splits[open_[depth - 1].split]; }
+
+    Branches::Node& add_root() { return list_.nodes.emplace_back(); }
+
+    // The next node in preorder, below the last split that is one level higher.
+    Branches::Node& add(std::uint32_t depth, std::int32_t branch, std::uint32_t player, double fraction) {
+        leave(depth);
+        const auto at = static_cast<std::uint32_t>(list_.nodes.size());
+        Branches::Node& node = list_.nodes.emplace_back();
+        node.split = open_[depth - 1].split;
+        node.branch = branch;
+        node.player = player;
+        node.depth = depth;
+        node.above = last_[player];
+        node.fraction = fraction;
+        if (node.above == 0) list_.most_players = std::max(list_.most_players, ++n_players_);
+        last_[player] = depth;
+        list_.depth = std::max<std::size_t>(list_.depth, depth);
+        open_.push_back({at, 0});
+        return node;
+    }
+
+    // Makes the last node a split.
+    void split(std::uint32_t at) {
+        open_.back().split = static_cast<std::uint32_t>(list_.splits.size());
+        list_.splits.push_back(at);
     }
 
     void finish() {
@@ -30,34 +46,41 @@ class Lister {
     }
 
   private:
+    struct Open {
+        std::uint32_t node, split;
+    };
+
     // Closes the open nodes of this depth or below.
     void leave(std::size_t depth) {
-        while (path_.size() >= std::max<std::size_t>(depth, 1)) {
-            Branches::Node& node = list_.nodes[path_.back()];
+        while (open_.size() > depth) {
+            Branches::Node& node = list_.nodes[open_.back().node];
             node.end = static_cast<std::uint32_t>(list_.nodes.size());
             last_[node.player] = node.above;
             n_players_ -= node.above == 0 ? 1 : 0;
-            path_.pop_back();
+            open_.pop_back();
         }
     }
 
     Branches& list_;
     std::vector<std::uint32_t> last_;  // depth of the lowest open branch by player
-    std::vector<std::uint32_t> path_;  // the open nodes below the root
+    std::vector<Open> open_;           // the path to the last node, by depth
     std::size_t n_players_ = 0;
 };
 
-// A node of the tree that is still to be listed.
+// A node of the tree that is still to be listed. Few bytes, because all of them are written and read once.
 struct Pending {
-    std::uint32_t at;
-    Branches::Node node;
+    std::uint32_t at, depth;
+    std::int32_t branch;
 };
 
 void append_values(Branches& list, Branches::Node& node, std::span<const double> values, bool is_crisp, double weight) {
     node.leaf = static_cast<std::uint32_t>(list.values.size() / list.n_outputs);
-    const auto largest = static_cast<std::size_t>(std::ranges::max_element(values) - values.begin());
-    for (std::size_t k = 0; k < values.size(); ++k) {
-        list.values.push_back(weight * (is_crisp ? (k == largest ? 1.0 : 0.0) : values[k]));
+    const std::size_t begin = list.values.size();
+    list.values.resize(begin + values.size());
+    if (is_crisp) {
+        list.values[begin + static_cast<std::size_t>(std::ranges::max_element(values) - values.begin())] = weight;
+    } else {
+        for (std::size_t k = 0; k < values.size(); ++k) list.values[begin + k] = weight * values[k];
     }
 }
 
@@ -70,31 +93,32 @@ Branches list_branches(const Forest& forest, std::size_t t, std::span<const std:
     Branches list;
     list.n_outputs = forest.leaf_size();
     list.nodes.reserve(tree.nodes.size());
-    Lister lister(list, players.empty() ? 0 : std::ranges::max(players) + std::size_t{1});
-    std::vector<Pending> pending{{0, {}}};
+    list.splits.reserve(tree.nodes.size() / 2);
+    list.values.reserve(tree.values.size());
+    Lister lister(list, players);
+    std::vector<Pending> pending{{0, 0, 0}};
     while (!pending.empty()) {
-        const Pending next = pending.back();
+        const auto [at, depth, branch] = pending.back();
         pending.pop_back();
-        const NodeWord word = tree.nodes[next.at];
-        Branches::Node& node = lister.add(next.node);
+        Branches::Node* node;
+        if (depth == 0) {
+            node = &lister.add_root();
+        } else {
+            const std::uint32_t parent = lister.parent(depth);
+            const double all = has_fractions ? weights[parent] : 0;
+            node =
+                &lister.add(depth, branch, players[column_of(tree.nodes[parent])], all > 0 ? weights[at] / all : 0.5);
+        }
+        const NodeWord word = tree.nodes[at];
         if (is_leaf(word)) {
-            append_values(list, node, {tree.values.data() + address_of(word) * list.n_outputs, list.n_outputs},
+            append_values(list, *node, {tree.values.data() + address_of(word) * list.n_outputs, list.n_outputs},
                           rule == Rule::majority, 1);
             continue;
         }
+        lister.split(at);
         const std::uint32_t left = left_child(tree, word);
-        const double both = has_fractions ? weights[left] + weights[left + 1] : 0;
-        const auto split = static_cast<std::uint32_t>(list.splits.size());
-        list.splits.push_back(next.at);
-        for (std::int32_t branch = 1; branch >= 0; --branch) {
-            const std::uint32_t child = left + static_cast<std::uint32_t>(branch);
-            pending.push_back({child,
-                               {.split = split,
-                                .branch = branch,
-                                .player = players[column_of(word)],
-                                .depth = next.node.depth + 1,
-                                .fraction = both > 0 ? weights[child] / both : 0.5}});
-        }
+        pending.push_back({left + 1, depth + 1, 1});
+        pending.push_back({left, depth + 1, 0});
     }
     lister.finish();
     return list;
@@ -105,31 +129,33 @@ Branches list_branches(const C45Tree& tree, std::span<const std::uint32_t> playe
     list.n_outputs = static_cast<std::size_t>(tree.n_classes);
     list.splits_missing = true;
     const std::vector<double> weights = tree.node_weights();
-    Lister lister(list, players.empty() ? 0 : std::ranges::max(players) + std::size_t{1});
+    Lister lister(list, players);
     // A branch without a child ends in a leaf with the classes of the split, which no training row reaches.
     constexpr std::uint32_t ends_bit = std::uint32_t{1} << 31;
-    std::vector<Pending> pending{{0, {}}};
+    std::vector<Pending> pending{{0, 0, 0}};
     while (!pending.empty()) {
-        const Pending next = pending.back();
+        const auto [place, depth, branch] = pending.back();
         pending.pop_back();
-        const std::size_t at = next.at & ~ends_bit;
-        Branches::Node& node = lister.add(next.node);
-        if ((next.at & ends_bit) != 0 || tree.column[at] == C45Tree::is_leaf) {
-            append_values(list, node, tree.classes(at), are_crisp, are_crisp ? weight : weight / weights[at]);
+        const std::size_t at = place & ~ends_bit;
+        const bool ends = (place & ends_bit) != 0;
+        Branches::Node* node;
+        if (depth == 0) {
+            node = &lister.add_root();
+        } else {
+            const std::uint32_t parent = lister.parent(depth);
+            node = &lister.add(depth, branch, players[static_cast<std::size_t>(tree.column[parent])],
+                               ends ? 0 : weights[at] / weights[parent]);
+        }
+        if (ends || tree.column[at] == C45Tree::is_leaf) {
+            append_values(list, *node, tree.classes(at), are_crisp, are_crisp ? weight : weight / weights[at]);
             continue;
         }
-        const auto split = static_cast<std::uint32_t>(list.splits.size());
-        list.splits.push_back(next.at);
+        lister.split(place);
         const auto children = tree.branches(at);
-        for (std::size_t branch = children.size(); branch-- > 0;) {
-            const bool ends = children[branch] == C45Tree::no_child;
-            const auto child = static_cast<std::uint32_t>(ends ? 0 : children[branch]);
-            pending.push_back({ends ? next.at | ends_bit : child,
-                               {.split = split,
-                                .branch = static_cast<std::int32_t>(branch),
-                                .player = players[static_cast<std::size_t>(tree.column[at])],
-                                .depth = next.node.depth + 1,
-                                .fraction = ends ? 0 : weights[child] / weights[at]}});
+        for (std::size_t k = children.size(); k-- > 0;) {
+            const bool has_child = children[k] != C45Tree::no_child;
+            pending.push_back({has_child ? static_cast<std::uint32_t>(children[k]) : place | ends_bit, depth + 1,
+                               static_cast<std::int32_t>(k)});
         }
     }
     lister.finish();
