@@ -92,6 +92,8 @@ def test_what_a_file_does_not_have_is_named(committee, default, model):
     for words in ("fit with keep='all'", "refit changes nothing", "distil needs a table"):
         assert words in out
     committee("shrink", default, "--method", "prune").complains(3, "There is no version to prune")
+    ended = committee("shrink", default, "--max-size", "10b")
+    ended.complains(3, "The smallest, as it is, has", "Pass the table of the fit")
     committee("shrink", model).complains(3, "VotingClassifier", "only committees of `committee fit`")
 
 

@@ -209,10 +209,12 @@ class Offers(Sequence[Offer]):
         ]
         if not within:
             least = min(found, key=lambda each: each.n_bytes)
-            raise ValueError(
+            what = (
                 f"No version keeps the limits. The smallest, {least.label}, has {size_of(least.n_bytes)} and "
                 f"takes {1000 * least.seconds:.3g} ms for a row. Set higher limits."
             )
+            needs = [note for note in self.notes if "needs" in note]
+            raise ValueError(" ".join([what, *needs]))
         return min(within, key=lambda each: (each.score is None, -(each.score or 0.0), each.n_bytes))
 
 
