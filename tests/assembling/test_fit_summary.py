@@ -144,6 +144,15 @@ def test_the_association_is_the_share_of_variance_or_impurity_that_bins_explain(
     assert explained(bins, (y > 140) * 1, 2) == pytest.approx(shares)
 
 
+def test_of_a_wide_table_the_first_rows_are_summarised():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(3000, 600)), rng.integers(2, size=3000)
+    X[2000:] = np.nan
+    found = TableSummary.of(read(X), y, 2)
+    assert found.n_rows == 1666 and (found.missing == 0).all()
+    assert found.association.max() < 0.05
+
+
 def test_columns_are_summarised_without_rare_values():
     pd = pytest.importorskip("pandas")
     numbers = np.arange(200.0)

@@ -65,25 +65,10 @@ def test_on_few_rows_the_weights_stay_near_the_mean():
     few, many = votes[:, :40], votes
     for penalty, rows, labels in ((10 / 40, few, y[:40]), (10 / 4000, many, y)):
         expected = LogPoolRule(penalty=penalty).fit(rows, labels).weights_
-        n_others = len(labels) - np.bincount(labels).max()
-        expected = n_others / (1 + n_others) * expected
-        np.testing.assert_allclose(LogPoolRule().fit(rows, labels).weights_, expected, rtol=1e-12)
+        np.testing.assert_array_equal(LogPoolRule().fit(rows, labels).weights_, expected)
     large = np.tile(votes, (1, 5, 1)), np.tile(y, 5)
-    np.testing.assert_allclose(
-        LogPoolRule().fit(*large).weights_, LogPoolRule(penalty=1e-3).fit(*large).weights_, rtol=1e-3
+    np.testing.assert_array_equal(
+        LogPoolRule().fit(*large).weights_, LogPoolRule(penalty=1e-3).fit(*large).weights_
     )
     usual, weak = (LogPoolRule(penalty=each).fit(few, y[:40]).weights_ for each in (None, 1e-3))
     assert np.abs(usual - 1 / 6).max() < np.abs(weak - 1 / 6).max() / 2
-
-
-def test_few_rows_of_all_but_one_class_are_pooled_with_the_shares_of_the_classes():
-    votes, y = drawn_votes(0, n_rows=60)
-    y = np.where(np.arange(60) < 6, 1, 0)
-    votes = votes[:, :, :2]
-    alone = LogPoolRule(penalty=10 / 60).fit(votes, y)
-    power, shares = 1 / (1 + 6), np.array([0.9, 0.1])
-    expected = alone.combine(votes) ** (1 - power) * shares**power
-    found = LogPoolRule().fit(votes, y).combine(votes)
-    np.testing.assert_allclose(found, expected / expected.sum(axis=1, keepdims=True), rtol=1e-6)
-    weighted = LogPoolRule().fit(votes, y, sample_weight=np.full(60, 2)).weights_
-    np.testing.assert_allclose(weighted, LogPoolRule().fit(votes[:, [*range(60)] * 2], [*y, *y]).weights_)

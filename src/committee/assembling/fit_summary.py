@@ -17,6 +17,7 @@ from committee.combining.cost_rule import CostRule
 from committee.combining.rule import Rule
 from committee.metrics.row_losses import log_losses, squared_errors
 from committee.printing import brief
+from committee.running.resources import one_blas_thread
 from committee.saving import Fields
 from committee.table.schema import Kind, Schema, Table
 from committee.votes.honest_votes import HonestVotes
@@ -37,6 +38,8 @@ MOST_BINS, LEAST_ROWS = 20, 10
 # Values of columns are scored if they have enough rows, in columns of few values. The most values in all, and
 # the number of conformity scores of each.
 LEAST_OF_VALUE, MOST_SCORED_VALUES, MOST_VALUES_IN_ALL, N_OF_VALUE = 30, 12, 64, 32
+# The least rows of a table that are looked at if it has more cells than this.
+LEAST_LOOKED_AT, MOST_CELLS_LOOKED_AT = 1000, 1_000_000
 # The most frequent categories of a column that are counted, and the number of bins for its association.
 MOST_VALUES, N_BINS = 20, 10
 
@@ -341,11 +344,13 @@ class DecisionSummary:
         by_class, by_number = None, None
         scores, order = conformity_of(known, decision)
         if known.are_classes:
-            agreement = kappas(labels_of(known.votes), weights, known.n_outputs)
+            with one_blas_thread():
+                agreement = kappas(labels_of(known.votes), weights, known.n_outputs)
             chosen = rule.shift(decision) if isinstance(rule, CostRule) else decision
             by_class = ClassDecisions.of(decision, chosen.argmax(axis=1), y, weights)
         else:
-            agreement = correlations(known.votes[:, :, 0].astype(np.float64) - y, weights)
+            with one_blas_thread():
+                agreement = correlations(known.votes[:, :, 0].astype(np.float64) - y, weights)
             by_number = NumberDecisions.of(decision[:, 0], scores[:, 0], weights)
         n_units = len(used)
         if known.groups is not None:
@@ -454,13 +459,16 @@ class TableSummary:
         Parameters
         ----------
         table : Table
-            Rows of the training table.
+            Rows of the training table in random order. Of wide tables, only the first ones are looked at.
         y : ndarray of shape (n_rows,)
             Their class codes, or numbers.
         n_classes : int
             1 for numbers.
         """
         n_columns = table.schema.n_columns
+        n_rows = min(table.n_rows, max(LEAST_LOOKED_AT, MOST_CELLS_LOOKED_AT // n_columns))
+        table = Table(table.schema, [np.asarray(each)[:n_rows] for each in table.columns], n_rows)
+        y = y[:n_rows]
         missing, association = np.zeros(n_columns, np.float32), np.zeros(n_columns, np.float32)
         for place, (values, is_code) in enumerate(zip(table.columns, table.schema.is_category, strict=True)):
             is_missing = values == 0 if is_code else np.isnan(np.asarray(values, dtype=np.float64))
@@ -595,15 +603,15 @@ def adaptive_scores(decision: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 def kappas(labels: np.ndarray, weights: np.ndarray, n_classes: int) -> np.ndarray:
     """Return Cohen's kappa of each pair of members. It is NaN where both always predict the same class."""
-    n_members, total = len(labels), weights.sum()
+    total = weights.sum()
     shares = np.array([np.bincount(each, weights, n_classes) for each in labels]) / total
-    found = np.ones((n_members, n_members))
-    for place, own in enumerate(labels):
-        for other in range(place + 1, n_members):
-            expected = shares[place] @ shares[other]
-            agreed = weights @ (own == labels[other]) / total
-            kappa = (agreed - expected) / (1 - expected) if expected < 1 else np.nan
-            found[place, other] = found[other, place] = kappa
+    agreed = np.zeros((len(labels), len(labels)))
+    for code in range(n_classes):
+        is_class = (labels == code).astype(np.float64)
+        agreed += (is_class * weights) @ is_class.T / total
+    expected = shares @ shares.T
+    found = np.divide(agreed - expected, 1 - expected, out=np.full_like(agreed, np.nan), where=expected < 1)
+    np.fill_diagonal(found, 1.0)
     return found
 
 

@@ -493,7 +493,9 @@ def decision_of_rule(rule: Rule, honest: HonestVotes) -> np.ndarray:
     """Return the decision of the rule of a committee on each row, fitted on other rows, before any costs."""
     # Costs change decisions, and not the quality of the probabilities.
     scored = as_rule(rule.rule) if isinstance(rule, CostRule) else rule
-    return honest_decision(clone(scored), honest)
+    # The linear systems of rules are small, so several threads would only wait for each other.
+    with one_blas_thread():
+        return honest_decision(clone(scored), honest)
 
 
 def honest_decision(rule: Rule, honest: HonestVotes) -> np.ndarray:

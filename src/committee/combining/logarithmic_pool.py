@@ -25,9 +25,6 @@ SMALLEST = 1e-3
 MOST_STEPS, FLAT, ENOUGH, SMALLEST_STEP, NEAR = 50, 1e-6, 1e-4, 1e-6, 1e-10
 # The penalty is worth this many rows, but at least a small share of the rows.
 ROWS_OF_PENALTY, LEAST_PENALTY = 10.0, 1e-3
-# The shares of the classes are worth this many rows outside the largest class. In few such rows, members fit
-# noise, and without the shares the decision is more often worse than them (benchmarks/small_tables.py).
-ROWS_OF_SHARES = 1.0
 # Added to the curvature, relative to it, because equal members have no unique best weights without a penalty.
 RIDGE = 1e-12
 
@@ -68,9 +65,7 @@ class LogPoolRule(Rule):
         None,
         optional(number(0)),
         "The factor of the squared distances. With 0, members with equal votes have no unique best weights. "
-        "None is 10 / n_rows, but at least 0.001: with few rows, the weights stay near 1 / n_members. The "
-        "decision is then also pooled with the shares of the classes, with the power 1 / (1 + n), where n is "
-        "the number of rows that are not of the largest class.",
+        "None is 10 / n_rows, but at least 0.001: with few rows, the weights stay near 1 / n_members.",
     )
 
     kept: ClassVar[Mapping[str, attributes.Kind]] = {
@@ -81,16 +76,6 @@ class LogPoolRule(Rule):
     def _learn(self, honest: HonestVotes) -> None:
         penalty = penalty_for(honest) if self.penalty is None else self.penalty
         self.weights_, self.biases_ = lowest_log_loss(honest, penalty, SMALLEST)
-        if self.penalty is None:
-            self._add_class_shares(honest)
-
-    def _add_class_shares(self, honest: HonestVotes) -> None:
-        """Pool the decision with the shares of the classes, which matter if one class has nearly all rows."""
-        totals = np.bincount(honest.y, honest.weights, honest.n_outputs)
-        power = ROWS_OF_SHARES / (ROWS_OF_SHARES + totals.sum() - totals.max())
-        shares = logarithm(totals / totals.sum(), SMALLEST)
-        self.weights_ = (1 - power) * self.weights_
-        self.biases_ = (1 - power) * self.biases_ + power * shares
 
     def _decide(self, votes: np.ndarray) -> np.ndarray:
         return np.exp(pooled(logarithm(votes, SMALLEST), self.weights_, self.biases_))
