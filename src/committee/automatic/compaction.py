@@ -22,7 +22,7 @@ from committee import _engine
 from committee.assembling.committee import for_places
 from committee.assembling.named_members import FittedMember
 from committee.automatic.rule_choice import loss_of, sampled
-from committee.boosting.gradient.rounds import Rounds
+from committee.boosting.gradient.gradient_boosting import GradientBoosting
 from committee.combining.rule import Rule
 from committee.combining.rule_registry import rule_named
 from committee.learners.network import Network, half_precision
@@ -43,13 +43,15 @@ TOLERATED = 2e-4
 MOST_COPIES = 3
 # The rows on which rounded networks are compared.
 MOST_ROUNDED = 10_000
-# Microseconds of one thread per row, measured on tables with 8 to 57 columns: for a level of a tree, and of a
-# tree of more than 64 nodes if the table has categories; for a value of a network, a support vector and a
-# stored row of neighbours; for a byte of rotated trees; for the table that other models see; at least this.
-OF_LEVEL, OF_CODED_LEVEL, MOST_SMALL_LEVELS = 1e-3, 4e-3, 6.5
+# Microseconds of one thread per row, measured on tables with 6 to 57 columns: for a level of trees with some
+# numbers of levels, without categories in the table and with; for a column of the table of trees; for a value
+# of a network, a support vector and a stored row of neighbours; for a byte of rotated trees; for the table
+# that other models see; at least this.
+LEVELS, OF_LEVEL, OF_CODED_LEVEL = (6, 7, 9, 10), (5e-4, 1e-3, 1e-3, 1e-3), (5e-4, 1.2e-3, 1.4e-3, 4e-3)
+OF_COLUMN = 3e-3
 OF_WEIGHT, OF_SUPPORT, OF_NEIGHBOUR = 3e-5, 2e-4, 1e-4
 OF_ROTATION, OF_TABLE, AT_LEAST = 1e-5, 0.15, 0.05
-BYTES_OF_NODE = 12
+BYTES_OF_NODE, FEWEST_NODES = 12, 8
 
 
 # The limits of a committee for each preset: members, microseconds per row, and bytes.
@@ -110,7 +112,8 @@ def members_within(
     """Leave out members, one at a time, until the others are within limits.
 
     While a limit is exceeded, the member is left out whose absence raises the loss least, relative to what it
-    saves. Then members can be left out while the loss hardly rises.
+    saves. Members return if there is room for them and the loss falls. Then members can be left out while the
+    loss hardly rises.
 
     Parameters
     ----------
@@ -153,20 +156,29 @@ def members_within(
         return float((costs[:, kept].sum(axis=1) / limits).max())
 
     alone = {place: excess([place]) for place in sorted(places)}
-    kept = [place for place, share in alone.items() if share <= 1] or [
-        min(alone, key=lambda each: alone[each])
-    ]
+    fitting = [place for place, share in alone.items() if share <= 1]
+    kept = fitting or [min(alone, key=lambda each: alone[each])]
     loss = loss_with(kept) if len(kept) > 1 else 0.0
-    while len(kept) > 1:
-        is_over = excess(kept) > 1
-        if not is_over and tolerated is None:
-            break
+    while len(kept) > 1 and excess(kept) > 1:
         without = [[each for each in kept if each != place] for place in kept]
         losses = np.array([loss_with(others) for others in without])
         saved = np.array([excess(kept) - max(1.0, excess(others)) for others in without])
-        rises = np.maximum(losses - loss, 0.0) / np.maximum(saved, 1e-9) if is_over else losses - loss
+        rises = np.maximum(losses - loss, 0.0) / np.maximum(saved, 1e-9)
         best = int(np.lexsort((losses, rises))[0])
-        if not is_over and losses[best] - loss > (tolerated or 0.0) * abs(loss):
+        kept, loss = without[best], float(losses[best])
+    while with_one_more := [
+        sorted([*kept, place]) for place in fitting if place not in kept and excess([*kept, place]) <= 1
+    ]:
+        losses = np.array([loss_with(others) for others in with_one_more])
+        best = int(losses.argmin())
+        if losses[best] >= loss:
+            break
+        kept, loss = with_one_more[best], float(losses[best])
+    while len(kept) > 1 and tolerated is not None:
+        without = [[each for each in kept if each != place] for place in kept]
+        losses = np.array([loss_with(others) for others in without])
+        best = int(losses.argmin())
+        if losses[best] - loss > tolerated * abs(loss):
             break
         kept, loss = without[best], float(losses[best])
     return kept
@@ -199,14 +211,16 @@ def microseconds_of(model: BaseEstimator) -> float:
 
 def trees_time(model: Any) -> float:
     """Estimate the time of a row in the trees of a model."""
-    has_categories, found = model.schema_.is_category.any(), 0.0
+    is_category = model.schema_.is_category
+    of_level = OF_CODED_LEVEL if is_category.any() else OF_LEVEL
+    found = 0.0
     for part in vars(model._state()).values():
         if isinstance(part, _engine.RotationForest):
             found += OF_ROTATION * part.nbytes
         elif isinstance(part, TREES):
-            n_levels = np.log2(max(2.0, part.nbytes / (part.n_trees * BYTES_OF_NODE)))
-            of_level = OF_CODED_LEVEL if has_categories and n_levels > MOST_SMALL_LEVELS else OF_LEVEL
-            found += of_level * part.n_trees * n_levels
+            n_levels = np.log2(max(FEWEST_NODES, part.nbytes / (part.n_trees * BYTES_OF_NODE)))
+            found += OF_COLUMN * len(is_category)
+            found += float(np.interp(n_levels, LEVELS, of_level)) * part.n_trees * n_levels
     return max(found, AT_LEAST)
 
 
@@ -247,8 +261,8 @@ def rounded(member: FittedMember, training: TrainingSet) -> FittedMember:
 def copies_within(limits: Sequence[float], costs: np.ndarray, learners: Sequence[BaseEstimator]) -> list[int]:
     """Return how many models of each member are fitted on all rows, with different seeds.
 
-    Boosters gain from the mean of several models, if the limits allow that. Forests and networks average
-    their own trees and networks, and other members do not draw.
+    Gradient boosting gains from the mean of several models, if the limits allow that. Forests and networks
+    average their own trees and networks, and other members do not draw.
 
     Parameters
     ----------
@@ -257,7 +271,7 @@ def copies_within(limits: Sequence[float], costs: np.ndarray, learners: Sequence
         The first cost is the number of members, which copies do not change.
     learners : sequence of estimators
     """
-    are_boosters = np.array([isinstance(each, Rounds) for each in learners])
+    are_boosters = np.array([isinstance(each, GradientBoosting) for each in learners])
     used = costs[1:] @ np.column_stack([are_boosters, ~are_boosters])
     left = np.array(limits[1:]) - used[:, 1]
     n_copies = int(np.clip((left / np.maximum(used[:, 0], 1e-9)).min(), 1, MOST_COPIES))
