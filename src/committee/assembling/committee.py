@@ -22,6 +22,7 @@ from committee.assembling.named_members import Member, members_of
 from committee.combining.adjusted_rule import WrappingRule
 from committee.combining.bayesian_rules import BayesianAveragingRule
 from committee.combining.rule import FixedRule, Rule, check_rule, differ
+from committee.combining.weighted_rules import CAWPERule
 from committee.learners import tree_parameters
 from committee.learners.fit_session import TaskCalls, reporter
 from committee.members.member_view import look_at_rows
@@ -56,7 +57,11 @@ FITS_AT_ONCE: Declaration = (
 )
 VERBOSE: Declaration = (tree_parameters.VERBOSE[0], "Whether to show the number of finished fits.")
 # Rules that have a parameter with one number for each member, and the name of this parameter.
-GIVEN_FOR_MEMBERS: dict[type[Rule], str] = {FixedRule: "weights", BayesianAveragingRule: "prior"}
+GIVEN_FOR_MEMBERS: dict[type[Rule], str] = {
+    FixedRule: "weights",
+    BayesianAveragingRule: "prior",
+    CAWPERule: "accuracies",
+}
 
 
 def is_cv(value: object) -> bool:
