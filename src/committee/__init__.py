@@ -125,6 +125,7 @@ _REMOVED = {
 
 # The modules of other classes in saved files, besides public estimators and rules.
 _ENCODERS = {
+    "MidpointClassifier": "committee.members.member_fit",
     "NumberedLabels": "committee.members.member_fit",
     "TableEncoder": "committee.members.table_encoder",
 }

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_wine
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
 from sklearn.model_selection import FixedThresholdClassifier, GridSearchCV, TunedThresholdClassifierCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import NearestCentroid
@@ -25,6 +25,7 @@ import committee
 from committee import BaggingClassifier, CommitteeClassifier, VotingClassifier, rules
 from committee.assembling import Bank
 from committee.combining.rule_registry import as_rule, rule_names
+from committee.members import MidpointClassifier
 from committee.members.member_votes import PREDICT_HIGHEST, has_own_labels
 from committee.saving.states.committee_states import MEMBERS as NAME_OF_MEMBERS
 
@@ -350,3 +351,33 @@ def test_diversity_of_a_fitted_committee_is_that_of_its_labels():
     assert committee.diversity.summary(fitted, KIND[SMALL]) == expected
     assert expected != committee.diversity.summary(fitted.honest_votes_, codes)
     np.testing.assert_array_equal(committee.diversity.kappa(fitted), committee.diversity.kappa(honest))
+
+
+def test_a_regressor_votes_on_two_classes_by_the_side_of_the_midpoint(tmp_path):
+    labels = np.where(KIND == "first", "yes", "no")
+    members = [
+        ("line", LinearRegression()),
+        ("bayes", GaussianNB()),
+        ("tree", DecisionTreeClassifier(max_depth=2)),
+    ]
+    fitted = voting(members, labels, rule="majority")
+    table = np.column_stack([np.ones(len(WINE)), WINE])
+    numbers = np.linalg.lstsq(table[SMALL], (labels[SMALL] == "yes").astype(float), rcond=None)[0]
+    is_yes = table @ numbers > 0.5
+    np.testing.assert_array_equal(fitted.named_estimators_["line"].predict(WINE) == "yes", is_yes)
+    np.testing.assert_array_equal(fitted.votes(WINE)[0, :, 1], is_yes)
+    calibrated = voting(members[:2], labels, calibrate="sigmoid")
+    assert 0 < calibrated.votes(WINE)[0, 0, 0] < 1
+    calibrated.save(tmp_path / "line.committee")
+    loaded = committee.load(tmp_path / "line.committee")
+    np.testing.assert_array_equal(loaded.predict_proba(WINE), calibrated.predict_proba(WINE))
+    bank = Bank(WINE[SMALL], labels[SMALL], cv=3, X_test=WINE[SMALL])
+    bank.collect(members[:1])
+    assert (bank.combine("majority").argmax(axis=1) == (labels[SMALL] == "yes")).mean() > 0.8
+
+
+def test_a_regressor_on_three_classes_names_a_classifier():
+    with pytest.raises(ValueError, match="Got LinearRegression. Use a classifier such as RidgeClassifier"):
+        voting([("line", LinearRegression())], KIND)
+    with pytest.raises(ValueError, match="votes on two classes, and y has 3"):
+        MidpointClassifier(LinearRegression()).fit(WINE, KIND)

@@ -344,3 +344,23 @@ def test_trim_can_be_set_only_for_the_trimmed_mean():
 def test_labels_as_votes_name_one_hot():
     with pytest.raises(ValueError, match=r"Got \(2, 2\). Turn labels into votes with one_hot"):
         majority([[0, 1], [1, 1]])
+
+
+def test_support_without_rescaling_is_what_textbooks_print():
+    votes = np.array([[[0.2, 0.8]], [[0.6, 0.4]], [[0.7, 0.3]]])
+    printed = {
+        "mean": [0.5, 0.5],
+        "minimum": [0.2, 0.3],
+        "maximum": [0.7, 0.8],
+        "product": [0.084, 0.096],
+        "geometric_mean": [0.084 ** (1 / 3), 0.096 ** (1 / 3)],
+        "median": [0.6, 0.4],
+        "majority": [2, 1],
+        "borda": [2, 1],
+    }
+    for name, support in printed.items():
+        np.testing.assert_allclose(FIXED[name](votes, rescale=False), [support], atol=1e-12, err_msg=name)
+    five = np.array([[[0.48, 0.52]], [[0.3, 0.7]], [[0.3, 0.7]], [[0.7, 0.3]], [[0.9, 0.1]]])
+    accuracies = [0.8, 0.5, 0.75, 0.6, 0.9]
+    np.testing.assert_allclose(majority(five, accuracies, rescale=False), [[1.5, 2.05]])
+    np.testing.assert_allclose(FIXED["product"](votes, [1, 0, 1], rescale=False), [[0.14, 0.24]])

@@ -151,3 +151,27 @@ def test_a_member_without_rows_of_a_class_excludes_no_class():
     assert rule.combine(votes).argmax(axis=1).tolist() == y
     without_votes = NaiveBayesRule().fit(votes, y, has_voted=[[False] * 4, [True] * 4])
     assert without_votes.combine(votes).argmax(axis=1).tolist() == y
+
+
+def test_confusion_matrices_give_the_numbers_of_the_textbook():
+    confusions = np.array([[[40, 10], [30, 20]], [[20, 30], [20, 30]], [[50, 0], [40, 10]]])
+    labels = one_hot([[0], [1], [0]], 2)
+    rule = NaiveBayesRule.from_confusion_matrices(confusions, form="posteriors")
+    support = (40 / 70) * (30 / 60) * (50 / 90), (30 / 70) * (30 / 60) * (40 / 90)
+    assert np.round(support, 2).tolist() == [0.16, 0.1]
+    np.testing.assert_allclose(rule.combine(labels), [np.array(support) / sum(support)])
+
+
+@pytest.mark.parametrize("form", ["classical", "posteriors"])
+def test_confusion_matrices_give_the_rule_that_is_fitted_on_their_rows(form):
+    rng = np.random.default_rng(0)
+    y, labels = rng.integers(0, 3, 60), rng.integers(0, 3, (4, 60))
+    confusions = np.zeros((4, 3, 3))
+    for member in range(4):
+        np.add.at(confusions[member], (y, labels[member]), 1)
+    made = NaiveBayesRule.from_confusion_matrices(confusions, form=form)
+    votes = one_hot(labels, 3)
+    np.testing.assert_allclose(made.combine(votes), NaiveBayesRule(form=form).fit(votes, y).combine(votes))
+    for wrong in (confusions[0], -confusions, np.zeros((2, 2, 2)), np.ones((2, 2, 3))):
+        with pytest.raises(ValueError, match="confusions must have the shape"):
+            NaiveBayesRule.from_confusion_matrices(wrong)

@@ -163,3 +163,19 @@ def test_members_that_are_always_wrong_get_equal_weights():
     wrong = one_hot([1 - Y, 1 - Y], 2)
     for rule in (CAWPERule(), AccuracyWeightedRule(), AccuracyWeightedRule(of="labels", score="log_odds")):
         np.testing.assert_allclose(rule.fit(wrong, Y).weights_, [0.5, 0.5])
+
+
+def test_cawpe_takes_known_accuracies():
+    votes = np.array([[[0.48, 0.52]], [[0.3, 0.7]], [[0.3, 0.7]], [[0.7, 0.3]], [[0.9, 0.1]]])
+    accuracies = [0.8, 0.5, 0.75, 0.6, 0.9]
+    for alpha, printed in ((1, [0.56, 0.44]), (4, [0.63, 0.37])):
+        rule = CAWPERule(alpha=alpha, accuracies=accuracies)
+        assert not rule.needs_fit
+        np.testing.assert_allclose(rule.combine(votes).round(2), [printed])
+        fitted = CAWPERule(alpha=alpha, accuracies=accuracies).fit(votes, [0])
+        np.testing.assert_array_equal(fitted.combine(votes), rule.combine(votes))
+        np.testing.assert_allclose(
+            fitted.weights_, np.array(accuracies) ** alpha / (np.array(accuracies) ** alpha).sum()
+        )
+    with pytest.raises(ValueError, match="accuracies must be one number for each of 5 members"):
+        CAWPERule(accuracies=[0.5]).combine(votes)

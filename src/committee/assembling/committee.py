@@ -22,6 +22,7 @@ from committee.assembling.named_members import Member, members_of
 from committee.combining.adjusted_rule import WrappingRule
 from committee.combining.bayesian_rules import BayesianAveragingRule
 from committee.combining.rule import FixedRule, Rule, check_rule, differ
+from committee.combining.weighted_rules import CAWPERule
 from committee.learners import tree_parameters
 from committee.learners.fit_session import TaskCalls, reporter
 from committee.members.member_view import look_at_rows
@@ -56,7 +57,11 @@ FITS_AT_ONCE: Declaration = (
 )
 VERBOSE: Declaration = (tree_parameters.VERBOSE[0], "Whether to show the number of finished fits.")
 # Rules that have a parameter with one number for each member, and the name of this parameter.
-GIVEN_FOR_MEMBERS: dict[type[Rule], str] = {FixedRule: "weights", BayesianAveragingRule: "prior"}
+GIVEN_FOR_MEMBERS: dict[type[Rule], str] = {
+    FixedRule: "weights",
+    BayesianAveragingRule: "prior",
+    CAWPERule: "accuracies",
+}
 
 
 def is_cv(value: object) -> bool:
@@ -84,7 +89,8 @@ class CommitteeParameters(BaseEstimator):
         "The members. None uses the five kinds of the CAWPE paper: a linear model, a tree (C4.5 for "
         "classes), a linear support vector machine, nearest neighbours and a perceptron. All but the tree "
         "see the table as a matrix of numbers from `TableEncoder`. A classifier that refuses the labels of y "
-        "sees them as the numbers 0, 1, 2 and so on (`NumberedLabels`). If the rows of a fit have a single "
+        "sees them as the numbers 0, 1, 2 and so on (`NumberedLabels`). A regressor may vote on two classes: "
+        "the side of the midpoint decides (`MidpointClassifier`). If the rows of a fit have a single "
         "class, scikit-learn's `DummyClassifier` votes for it, unless the member is from committee itself.",
         kw_only=False,
     )
@@ -216,7 +222,9 @@ class Committee(CommitteeParameters, Assembled):
         self, read: Callable[[], TrainingSet], new_calls: Callable[[str, int], TaskCalls | None]
     ) -> TaskCalls | None:
         training = read()
-        members = members_of(self.estimators, self.columns, training.schema, training.are_classes)
+        # A fitted regressor may have been fitted to other numbers than 0 and 1.
+        n_classes = training.task.n_outputs if training.are_classes and self.cv != "prefit" else 0
+        members = members_of(self.estimators, self.columns, training.schema, training.are_classes, n_classes)
         self._check_names(members)
         rng = generator_of(self.random_state)
         rule = seeded(self._new_rule(), rng)

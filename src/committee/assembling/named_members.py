@@ -25,6 +25,7 @@ from sklearn.svm import LinearSVC, LinearSVR
 
 from committee.learners import C45Classifier, DecisionTreeRegressor
 from committee.learners.voter import FittedModels
+from committee.members.member_fit import MidpointClassifier
 from committee.members.member_tasks import naming
 from committee.members.member_view import MemberVoter
 from committee.members.member_votes import Task, votes_of
@@ -145,8 +146,10 @@ def seeded_by_name(member: Member, random_state: int) -> Member:
     return replace(member, estimator=seeded(member.estimator, rng))
 
 
-def members_of(estimators: object, columns: object, schema: Schema, is_class_task: bool) -> list[Member]:
-    """Check the members of a committee and their columns.
+def members_of(
+    estimators: object, columns: object, schema: Schema, is_class_task: bool, n_classes: int = 0
+) -> list[Member]:
+    """Check the members of a committee and their columns. Regressors may vote on at most two classes.
 
     Examples
     --------
@@ -157,6 +160,11 @@ def members_of(estimators: object, columns: object, schema: Schema, is_class_tas
     ValueError: Two members are named 'a'. Give each a different name.
     """
     pairs = default_members(is_class_task) if estimators is None else check_pairs(estimators)
+    if 0 < n_classes <= 2:
+        pairs = [
+            (name, MidpointClassifier(estimator) if is_regressor(estimator) else estimator)
+            for name, estimator in pairs
+        ]
     for name, estimator in pairs:
         check_kind(name, estimator, is_class_task)
     if columns is None:
@@ -205,7 +213,8 @@ def check_kind(name: str, estimator: BaseEstimator, is_class_task: bool) -> None
             "its class inherit from sklearn.base.BaseEstimator."
         )
     if wrong(estimator):
-        raise ValueError(f"Member {name!r} must be a {wanted}. Got {type(estimator).__name__}.")
+        way_out = " Use a classifier such as RidgeClassifier." if is_class_task else ""
+        raise ValueError(f"Member {name!r} must be a {wanted}. Got {type(estimator).__name__}.{way_out}")
 
 
 def default_members(is_class_task: bool) -> list[tuple[str, BaseEstimator]]:

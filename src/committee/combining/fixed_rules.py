@@ -4,7 +4,8 @@ In: votes of shape (n_members, n_rows, n_outputs), and a weight for each member.
 (n_rows, n_outputs). In the formulas, d[i, j] is the vote of member i for class j, and w[i] is its weight. A
 weight of 2 has the effect of a second, equal member, and a member of weight 0 has no effect.
 
-Decisions on classes are rescaled to sum to one. If no class has any support, all get the same share.
+Decisions on classes are rescaled to sum to one. If no class has any support, all get the same share. With
+`rescale=False`, the support itself is returned, as textbooks print it.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ SAME_SHARE = 1e-12
 Function = Callable[..., np.ndarray]
 
 
-def mean(votes: ArrayLike, weights: ArrayLike | None = None) -> np.ndarray:
+def mean(votes: ArrayLike, weights: ArrayLike | None = None, *, rescale: bool = True) -> np.ndarray:
     """Average the members' votes: the sum of w[i] d[i, j] over the members.
 
     Parameters
@@ -37,6 +38,8 @@ def mean(votes: ArrayLike, weights: ArrayLike | None = None) -> np.ndarray:
     votes : array-like of shape (n_members, n_rows, n_outputs)
     weights : array-like of shape (n_members,), default=None
         None gives all members the same weight.
+    rescale : bool, default=True
+        Whether to rescale decisions on classes. False returns the support itself.
 
     Returns
     -------
@@ -54,10 +57,10 @@ def mean(votes: ArrayLike, weights: ArrayLike | None = None) -> np.ndarray:
     """
     votes = check_votes(votes)
     shares = shares_of(weights, len(votes))
-    return in_blocks(lambda block: weighted_sum(block, shares), votes)
+    return in_blocks(lambda block: weighted_sum(block, shares), votes, rescale=rescale)
 
 
-def median(votes: ArrayLike, weights: ArrayLike | None = None) -> np.ndarray:
+def median(votes: ArrayLike, weights: ArrayLike | None = None, *, rescale: bool = True) -> np.ndarray:
     """Take the median of the members' votes for each output.
 
     With two middle votes, it is their mean. With weights, it is the vote at which half of the total weight is
@@ -68,6 +71,8 @@ def median(votes: ArrayLike, weights: ArrayLike | None = None) -> np.ndarray:
     votes : array-like of shape (n_members, n_rows, n_outputs)
     weights : array-like of shape (n_members,), default=None
         None gives all members the same weight.
+    rescale : bool, default=True
+        Whether to rescale decisions on classes. False returns the support itself.
 
     Returns
     -------
@@ -84,7 +89,7 @@ def median(votes: ArrayLike, weights: ArrayLike | None = None) -> np.ndarray:
     """
     votes = check_votes(votes)
     shares = shares_of(weights, len(votes))
-    return in_blocks(lambda block: middle(block, shares), votes)
+    return in_blocks(lambda block: middle(block, shares), votes, rescale=rescale)
 
 
 def trimmed_mean(votes: ArrayLike, weights: ArrayLike | None = None, *, trim: float = 0.2) -> np.ndarray:
@@ -122,7 +127,7 @@ def trimmed_mean(votes: ArrayLike, weights: ArrayLike | None = None, *, trim: fl
     return in_blocks(lambda block: between(block, shares, trim, 1 - trim), votes)
 
 
-def minimum(votes: ArrayLike, weights: ArrayLike | None = None) -> np.ndarray:
+def minimum(votes: ArrayLike, weights: ArrayLike | None = None, *, rescale: bool = True) -> np.ndarray:
     """Take the lowest vote for each class, and rescale.
 
     A vote of 0 is a veto. If every class has one, all get the same share.
@@ -132,6 +137,8 @@ def minimum(votes: ArrayLike, weights: ArrayLike | None = None) -> np.ndarray:
     votes : array-like of shape (n_members, n_rows, n_classes)
     weights : array-like of shape (n_members,), default=None
         Members of weight 0 are ignored. Other weights make no difference.
+    rescale : bool, default=True
+        Whether to rescale decisions on classes. False returns the support itself.
 
     Returns
     -------
@@ -145,13 +152,15 @@ def minimum(votes: ArrayLike, weights: ArrayLike | None = None) -> np.ndarray:
     --------
     >>> minimum([[[0.2, 0.8]], [[0.6, 0.4]], [[0.7, 0.3]]])
     array([[0.4, 0.6]])
+    >>> minimum([[[0.2, 0.8]], [[0.6, 0.4]], [[0.7, 0.3]]], rescale=False)
+    array([[0.2, 0.3]])
     """
     votes = check_classes(votes, "minimum")
     members = check_member_weights(weights, len(votes)) > 0
-    return in_blocks(lambda block: block[members].min(axis=0), votes)
+    return in_blocks(lambda block: block[members].min(axis=0), votes, rescale=rescale)
 
 
-def maximum(votes: ArrayLike, weights: ArrayLike | None = None) -> np.ndarray:
+def maximum(votes: ArrayLike, weights: ArrayLike | None = None, *, rescale: bool = True) -> np.ndarray:
     """Take the highest vote for each class, and rescale.
 
     Parameters
@@ -159,6 +168,8 @@ def maximum(votes: ArrayLike, weights: ArrayLike | None = None) -> np.ndarray:
     votes : array-like of shape (n_members, n_rows, n_classes)
     weights : array-like of shape (n_members,), default=None
         Members of weight 0 are ignored. Other weights make no difference.
+    rescale : bool, default=True
+        Whether to rescale decisions on classes. False returns the support itself.
 
     Returns
     -------
@@ -175,10 +186,10 @@ def maximum(votes: ArrayLike, weights: ArrayLike | None = None) -> np.ndarray:
     """
     votes = check_classes(votes, "maximum")
     members = check_member_weights(weights, len(votes)) > 0
-    return in_blocks(lambda block: block[members].max(axis=0), votes)
+    return in_blocks(lambda block: block[members].max(axis=0), votes, rescale=rescale)
 
 
-def product(votes: ArrayLike, weights: ArrayLike | None = None) -> np.ndarray:
+def product(votes: ArrayLike, weights: ArrayLike | None = None, *, rescale: bool = True) -> np.ndarray:
     """Multiply the members' votes, each to the power w[i], and rescale.
 
     A vote of 0 is a veto. If every class has one, all zeros are treated as the same very small number. Then
@@ -189,6 +200,8 @@ def product(votes: ArrayLike, weights: ArrayLike | None = None) -> np.ndarray:
     votes : array-like of shape (n_members, n_rows, n_classes)
     weights : array-like of shape (n_members,), default=None
         Exponents. None gives every member the exponent 1.
+    rescale : bool, default=True
+        Whether to rescale. False returns the products.
 
     Returns
     -------
@@ -205,10 +218,12 @@ def product(votes: ArrayLike, weights: ArrayLike | None = None) -> np.ndarray:
     """
     votes = check_classes(votes, "product")
     exponents = check_member_weights(weights, len(votes))
+    if not rescale:
+        return in_blocks(lambda block: powers(block, exponents), votes, rescale=False)
     return in_blocks(lambda block: multiplied(block, exponents), votes)
 
 
-def geometric_mean(votes: ArrayLike, weights: ArrayLike | None = None) -> np.ndarray:
+def geometric_mean(votes: ArrayLike, weights: ArrayLike | None = None, *, rescale: bool = True) -> np.ndarray:
     """Average the logarithms of the members' votes, and rescale: the mean of their log-odds.
 
     This is the `product` to the power 1 / n_members, so its probabilities are less extreme. Vetoes have the
@@ -219,6 +234,8 @@ def geometric_mean(votes: ArrayLike, weights: ArrayLike | None = None) -> np.nda
     votes : array-like of shape (n_members, n_rows, n_classes)
     weights : array-like of shape (n_members,), default=None
         None gives all members the same weight.
+    rescale : bool, default=True
+        Whether to rescale decisions on classes. False returns the support itself.
 
     Returns
     -------
@@ -236,10 +253,12 @@ def geometric_mean(votes: ArrayLike, weights: ArrayLike | None = None) -> np.nda
     """
     votes = check_classes(votes, "geometric_mean")
     shares = shares_of(weights, len(votes))
+    if not rescale:
+        return in_blocks(lambda block: powers(block, shares), votes, rescale=False)
     return in_blocks(lambda block: multiplied(block, shares), votes)
 
 
-def majority(votes: ArrayLike, weights: ArrayLike | None = None) -> np.ndarray:
+def majority(votes: ArrayLike, weights: ArrayLike | None = None, *, rescale: bool = True) -> np.ndarray:
     """Count the members that vote for each class.
 
     A member votes for its class of the highest probability, or the first of several. A class has the majority
@@ -251,6 +270,8 @@ def majority(votes: ArrayLike, weights: ArrayLike | None = None) -> np.ndarray:
     votes : array-like of shape (n_members, n_rows, n_classes)
     weights : array-like of shape (n_members,), default=None
         The weight of each member's vote, for a weighted majority. None gives all members the same weight.
+    rescale : bool, default=True
+        Whether to rescale to shares. False returns the sums of the weights.
 
     Returns
     -------
@@ -278,8 +299,8 @@ def majority(votes: ArrayLike, weights: ArrayLike | None = None) -> np.ndarray:
     array([ True, False])
     """
     votes = check_classes(votes, "majority")
-    shares = shares_of(weights, len(votes))
-    return in_blocks(lambda block: counted(block, shares), votes)
+    shares = shares_of(weights, len(votes)) if rescale else check_member_weights(weights, len(votes))
+    return in_blocks(lambda block: counted(block, shares), votes, rescale=rescale)
 
 
 def plurality(votes: ArrayLike, weights: ArrayLike | None = None) -> np.ndarray:
@@ -322,7 +343,7 @@ def plurality(votes: ArrayLike, weights: ArrayLike | None = None) -> np.ndarray:
     return in_blocks(winners, votes)
 
 
-def borda(votes: ArrayLike, weights: ArrayLike | None = None) -> np.ndarray:
+def borda(votes: ArrayLike, weights: ArrayLike | None = None, *, rescale: bool = True) -> np.ndarray:
     """Count ranks: a class gets a point from a member for each class with a lower vote of this member.
 
     A class with an equal vote gives half a point.
@@ -332,6 +353,8 @@ def borda(votes: ArrayLike, weights: ArrayLike | None = None) -> np.ndarray:
     votes : array-like of shape (n_members, n_rows, n_classes)
     weights : array-like of shape (n_members,), default=None
         The weight of each member's points. None gives all members the same weight.
+    rescale : bool, default=True
+        Whether to rescale. False returns the points.
 
     Returns
     -------
@@ -349,8 +372,8 @@ def borda(votes: ArrayLike, weights: ArrayLike | None = None) -> np.ndarray:
     array([[0.17, 0.5 , 0.33]])
     """
     votes = check_classes(votes, "borda")
-    shares = shares_of(weights, len(votes))
-    return in_blocks(lambda block: ranked(block, shares), votes)
+    shares = shares_of(weights, len(votes)) if rescale else check_member_weights(weights, len(votes))
+    return in_blocks(lambda block: ranked(block, shares), votes, rescale=rescale)
 
 
 def one_hot(labels: ArrayLike, n_classes: int) -> np.ndarray:
@@ -411,6 +434,12 @@ def multiplied(votes: np.ndarray, exponents: np.ndarray) -> np.ndarray:
         fewest = vetoes.min(axis=1, keepdims=True)
         logarithms[vetoes > fewest + SAME_SHARE * exponents.sum()] = -np.inf
     return np.exp(logarithms - logarithms.max(axis=1, keepdims=True))
+
+
+def powers(votes: np.ndarray, exponents: np.ndarray) -> np.ndarray:
+    """Return the product of votes raised to powers. A member with the exponent 0 has no effect."""
+    found: np.ndarray = np.prod(votes ** exponents[:, np.newaxis, np.newaxis], axis=0)
+    return found
 
 
 def counted(votes: np.ndarray, weights: np.ndarray) -> np.ndarray:

@@ -7,17 +7,17 @@ class that `predict` of the member returns.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from committee.combining.fixed_rules import majority, multiplied
 from committee.combining.rule import Rule
 from committee.combining.weighted_rules import confusions_of
-from committee.parameters import declared, one_of, parameter
+from committee.parameters import check_parameters, declared, one_of, parameter
 from committee.saving.format.attributes import Kind, integers, shares
 from committee.saving.format.file_errors import require
-from committee.table.input_types import TableLike
+from committee.table.input_types import ArrayLike, TableLike
 from committee.votes.honest_votes import HonestVotes
 from committee.votes.vote_arrays import in_blocks, labels_of
 
@@ -76,10 +76,51 @@ class NaiveBayesRule(Rule):
         "priors_": shares("outputs"),
     }
 
+    @classmethod
+    def from_confusion_matrices(cls, confusions: ArrayLike, **parameters: Any) -> Self:
+        """Make a fitted rule from the confusion matrices of the members.
+
+        Parameters
+        ----------
+        confusions : array-like of shape (n_members, n_classes, n_classes)
+            The rows of each true class (second axis) by the class that the member predicts (third axis). The
+            shares of the classes are those of all matrices together.
+        **parameters : dict
+            The parameters of the rule, such as form="posteriors".
+
+        Returns
+        -------
+        NaiveBayesRule
+
+        Examples
+        --------
+        >>> from committee.rules import one_hot
+        >>> confusions = [[[40, 10], [30, 20]], [[20, 30], [20, 30]], [[50, 0], [40, 10]]]
+        >>> rule = NaiveBayesRule.from_confusion_matrices(confusions, form="posteriors")
+        >>> rule.combine(one_hot([[0], [1], [0]], n_classes=2)).round(3)
+        array([[0.625, 0.375]])
+        """
+        counts = np.asarray(confusions, dtype=np.float64)
+        is_square = counts.ndim == 3 and len(counts) > 0 and counts.shape[1] == counts.shape[2] > 1
+        if not is_square or not np.isfinite(counts).all() or (counts < 0).any() or not counts.any():
+            raise ValueError(
+                "confusions must have the shape (n_members, n_classes, n_classes), and counts >= 0 that are "
+                f"not all 0. Got the shape {counts.shape}."
+            )
+        rule = cls(**parameters)
+        check_parameters(rule)
+        rows = counts.sum(axis=(0, 2))
+        rule._count(counts, rows / rows.sum())
+        rule.n_members_, rule.n_outputs_ = counts.shape[:2]
+        return rule
+
     def _learn(self, honest: HonestVotes) -> None:
-        confusions = confusions_of(honest)
-        n_classes = honest.n_outputs
-        priors = np.bincount(honest.y, honest.weights, n_classes) / honest.weights.sum()
+        priors = np.bincount(honest.y, honest.weights, honest.n_outputs) / honest.weights.sum()
+        self._count(confusions_of(honest), priors)
+
+    def _count(self, confusions: np.ndarray, priors: np.ndarray) -> None:
+        """Estimate the probabilities from confusion matrices and the shares of the classes."""
+        n_classes = len(priors)
         # From here on the label is the second axis and the true class the third.
         seen = confusions.transpose(0, 2, 1)
         if self.form == "classical":

@@ -13,11 +13,12 @@ import numpy as np
 
 from committee.combining.fixed_rules import one_hot
 from committee.combining.rule import Rule
-from committee.parameters import boolean, declared, number, one_of, parameter
+from committee.parameters import Constraint, boolean, declared, number, one_of, parameter
 from committee.saving.format.attributes import Kind, either, floats, shares
+from committee.table.input_types import ArrayLike
 from committee.task import are_repetitions
 from committee.votes.honest_votes import HonestVotes
-from committee.votes.vote_arrays import labels_of, rescaled, weighted_sum
+from committee.votes.vote_arrays import check_member_weights, labels_of, rescaled, weighted_sum
 
 # The smallest loss of a member, as a share of the largest loss. It limits the weights of perfect members.
 SMALLEST_LOSS = 1e-9
@@ -170,11 +171,38 @@ class CAWPERule(WeightedRule):
         "The exponent. 0 is the mean of the members, 1 weighs by accuracy, and large exponents keep only the "
         "best members.",
     )
+    accuracies: ArrayLike | None = parameter(
+        None,
+        Constraint("an array-like of shape (n_members,) or None"),
+        "The accuracies of the members, if they are known. The rule then needs no fit. None estimates them "
+        "on honest votes.",
+    )
+
+    @property
+    def needs_fit(self) -> bool:  # type: ignore[override]
+        """Whether the rule must be fitted before `combine`."""
+        return self.accuracies is None
+
+    def _check_kind(self, n_members: int, n_outputs: int, is_weighted: bool) -> None:
+        if self.accuracies is not None:
+            check_member_weights(self.accuracies, n_members, "accuracies")
 
     def _learn(self, honest: HonestVotes) -> None:
-        self.scores_ = accuracy_of(confusions_of(honest))
+        accuracies = accuracy_of(confusions_of(honest)) if self.accuracies is None else self.accuracies
+        self.scores_, self.weights_ = self._weigh(accuracies, honest.n_members)
+
+    def _weigh(self, accuracies: ArrayLike, n_members: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return accuracies as scores, and the weights of the members."""
+        scores = np.asarray(accuracies, dtype=np.float64)
+        if self.accuracies is not None:
+            check_member_weights(scores, n_members, "accuracies")
         # Scores are relative to the best, so that their powers do not underflow.
-        self.weights_ = shares_of_scores(rescaled_to_best(self.scores_) ** self.alpha)
+        return scores, shares_of_scores(rescaled_to_best(scores) ** self.alpha)
+
+    def _decide(self, votes: np.ndarray) -> np.ndarray:
+        if self.accuracies is None:
+            return super()._decide(votes)
+        return weighted_sum(votes, self._weigh(self.accuracies, len(votes))[1])
 
 
 def shares_of_scores(scores: np.ndarray) -> np.ndarray:

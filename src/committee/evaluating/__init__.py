@@ -10,6 +10,7 @@ from committee.evaluating.committee_charts import (
     oracle_accuracy,
 )
 from committee.evaluating.comparison import Comparison
+from committee.evaluating.density_combination import DensityCombination, combine_densities
 from committee.evaluating.error_decomposition import Decomposition, decompose, decompose_intervals
 from committee.evaluating.experiments import (
     BaggingErrors,
@@ -41,6 +42,7 @@ __all__ = [
     "BootstrapError",
     "Comparison",
     "Decomposition",
+    "DensityCombination",
     "ErrorCurve",
     "Forecast",
     "Interval",
@@ -53,6 +55,7 @@ __all__ = [
     "bias_variance",
     "bootstrap_error",
     "bootstrap_variance",
+    "combine_densities",
     "decompose",
     "decompose_intervals",
     "draw_simulated_rows",

@@ -240,3 +240,101 @@ class NumberedLabels(ClassifierMixin, Saveable, BaseEstimator):
         known = getattr(self.estimator_, "classes_", ())
         are_numbers = np.array_equal(known, np.arange(len(self.classes_)))
         require(hasattr(self.estimator_, "predict") and are_numbers, "The labels are not numbered")
+
+
+@declared
+class MidpointClassifier(NumberedLabels):
+    """A regressor that predicts one of two classes: the side of the midpoint decides.
+
+    The regressor is fitted to 0 for the first class and 1 for the second. Numbers above 0.5 are the second
+    class. Committees use it for regressors among the members of a classification.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted regressor.
+    classes_ : ndarray of shape (2,)
+        The labels, sorted.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from committee.members import MidpointClassifier
+    >>> line = MidpointClassifier(LinearRegression()).fit([[1.0], [2.0], [8.0], [9.0]], ["a", "a", "b", "b"])
+    >>> line.predict([[4.5], [5.5]]), line.decision_function([[5.0]]).round(3)
+    (array(['a', 'b'], dtype='<U1'), array([0.]))
+    """
+
+    estimator: BaseEstimator = parameter(
+        None,
+        Constraint("a regressor", lambda value: hasattr(value, "fit")),
+        "The regressor that is fitted to 0 and 1.",
+        kw_only=False,
+    )
+
+    def fit(
+        self,
+        X: TableLike,
+        y: ArrayLike,
+        sample_weight: np.ndarray | None = None,
+        groups: np.ndarray | None = None,
+    ) -> Self:
+        """Fit the regressor.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+        y : array-like of shape (n_rows,)
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of the rows, if the regressor accepts them.
+        groups : array-like of shape (n_rows,), default=None
+            Groups of the rows, if the regressor accepts them.
+
+        Returns
+        -------
+        self
+        """
+        check_parameters(self)
+        task, codes = Classification.of(y)
+        if task.n_outputs != 2:
+            raise ValueError(
+                f"A regressor votes on two classes, and y has {task.n_outputs}. Use a classifier such as "
+                "RidgeClassifier."
+            )
+        self.estimator_ = fit_clone(self.estimator, X, codes.astype(np.float64), sample_weight, groups)
+        self.classes_ = task.classes
+        return self
+
+    def predict(self, X: TableLike) -> np.ndarray:
+        """Return the label of each row.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+        """
+        labels: np.ndarray = self.classes_[(self.decision_function(X) > 0).astype(np.intp)]
+        return labels
+
+    def decision_function(self, X: TableLike) -> np.ndarray:
+        """Return how far the numbers are above the midpoint.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+        """
+        check_is_fitted(self)
+        return np.asarray(self.estimator_.predict(X), dtype=np.float64).reshape(-1) - 0.5
+
+    def _take_learnt(self, fields: Fields) -> None:
+        self.estimator_ = fields.take("estimator", object)
+        self.classes_ = fields.take("task", Classification).classes
+        is_one = hasattr(self.estimator_, "predict") and not hasattr(self.estimator_, "classes_")
+        require(is_one and len(self.classes_) == 2, "There must be a regressor and two classes")

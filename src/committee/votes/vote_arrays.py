@@ -106,7 +106,9 @@ def check_block(block: np.ndarray, first_row: int = 0) -> None:
     raise ValueError(f"votes must be {condition}. Got {vote} of member {member} for row {first_row + row}.")
 
 
-def in_blocks(decide: Callable[[np.ndarray], np.ndarray], votes: np.ndarray) -> np.ndarray:
+def in_blocks(
+    decide: Callable[[np.ndarray], np.ndarray], votes: np.ndarray, *, rescale: bool = True
+) -> np.ndarray:
     """Combine votes one block of rows at a time.
 
     Decisions on classes are rescaled to sum to one, after `settled` has equalised nearly equal supports.
@@ -116,6 +118,8 @@ def in_blocks(decide: Callable[[np.ndarray], np.ndarray], votes: np.ndarray) -> 
     decide : callable
         Maps the votes of a block to the support of each output, of shape (n_rows of the block, n_outputs).
     votes : ndarray of shape (n_members, n_rows, n_outputs)
+    rescale : bool, default=True
+        Whether to settle and rescale decisions on classes. False returns the support.
 
     Returns
     -------
@@ -125,7 +129,7 @@ def in_blocks(decide: Callable[[np.ndarray], np.ndarray], votes: np.ndarray) -> 
     rounding = rounding_of(votes)
     for rows, block in blocks_of(votes):
         support = decide(block)
-        decision[rows] = rescaled(settled(support, rounding)) if are_classes(block) else support
+        decision[rows] = rescaled(settled(support, rounding)) if rescale and are_classes(block) else support
     return decision
 
 

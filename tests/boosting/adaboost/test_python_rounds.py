@@ -335,3 +335,22 @@ def test_a_table_without_rows_is_an_error_before_members_are_fitted(make):
         booster.fit(none, Y[:0])
     with pytest.raises(ValueError, match=r"^Found array with 0 sample\(s\)"):
         booster.fit(X, Y).predict(X[:0])
+
+
+def test_m1_with_a_cart_member_equals_the_hand_loop_on_many_distinct_values():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(900, 4))
+    y = ((X**2).sum(axis=1) + rng.normal(0, 0.5, 900) > 3.4).astype(int)
+    booster = committee.AdaBoostM1Classifier(
+        committee.DecisionTreeClassifier(max_depth=2), n_estimators=12
+    ).fit(X, y)
+    weights, errors = np.full(900, 1 / 900), []
+    for vote in booster.estimator_weights_:
+        wrong = SklearnTree(max_depth=2, random_state=0).fit(X, y, sample_weight=weights).predict(X) != y
+        errors.append(weights[wrong].sum())
+        assert vote == pytest.approx(np.log((1 - errors[-1]) / errors[-1]), rel=1e-6)
+        weights = np.where(wrong, weights, weights * errors[-1] / (1 - errors[-1]))
+        weights /= weights.sum()
+    np.testing.assert_allclose(booster.estimator_errors_, errors, rtol=1e-6)
+    coarse = clone(booster).set_params(max_bins=255).fit(X, y)
+    assert abs(coarse.estimator_errors_[1] - errors[1]) > 1e-6

@@ -315,7 +315,13 @@ class Bank:
         assert training is not None  # Otherwise, folds would have raised.
         members = [
             seeded_by_name(member, random_state)
-            for member in members_of(estimators, columns, training.schema, training.are_classes)
+            for member in members_of(
+                estimators,
+                columns,
+                training.schema,
+                training.are_classes,
+                training.task.n_outputs if training.are_classes else 0,
+            )
         ]
         # One fit for each: the place of the member, its recipe, and a fold without its votes.
         wanted: list[tuple[int, str, int | None]] = []

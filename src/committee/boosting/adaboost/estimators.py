@@ -15,6 +15,7 @@ from committee.learners.voter import Regresses
 from committee.parameters import Declaration, declared, number, one_of, parameter
 from committee.saving.predictors.deciders import MedianDecider
 from committee.saving.predictors.probabilities import shares_of, softmax
+from committee.table.binning import MAX_BINS
 from committee.task import check_lengths, weighted_median
 from committee.votes.vote_arrays import margins_of
 
@@ -120,6 +121,9 @@ class AdaBoostM1Classifier(AdaBoostOfClasses):
     """
 
     _scheme_name = "m1"
+
+    # The published algorithm tries every threshold.
+    max_bins: int = MAX_BINS
 
 
 @declared
