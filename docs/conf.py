@@ -25,7 +25,11 @@ templates_path = ["_templates"]
 
 html_theme = "pydata_sphinx_theme"
 html_title = "committee"
-html_theme_options = {"show_prev_next": False, "secondary_sidebar_items": ["page-toc"]}
+html_theme_options = {
+    "header_links_before_dropdown": 4,
+    "secondary_sidebar_items": ["page-toc"],
+    "show_prev_next": False,
+}
 html_show_sourcelink = False
 html_static_path = ["_static"]
 html_css_files = ["pages.css"]

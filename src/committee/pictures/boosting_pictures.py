@@ -161,19 +161,8 @@ def gradient_boosting_rounds(
     points, numbers = np.asarray(X, dtype=np.float64), to_numbers(y, "y")
     if points.ndim != 2 or points.shape[1] != 1:
         raise ValueError(f"X must have one column of numbers, the horizontal axis. Got shape {points.shape}.")
-    # Least squares without penalties and samples of columns or rows: the algorithm of the textbooks.
-    booster = GradientBoostingRegressor(
-        n_estimators=n_rounds,
-        max_depth=max_depth,
-        max_leaf_nodes=None,
-        learning_rate=learning_rate,
-        early_stopping=False,
-        reg_lambda=0.0,
-        min_child_weight=0.0,
-        subsample=1.0,
-        colsample_bynode=1.0,
-        max_bins=65535,
-        random_state=0,
+    booster = GradientBoostingRegressor.textbook(
+        n_rounds, max_depth=max_depth, learning_rate=learning_rate
     ).fit(points, numbers)
     at = np.linspace(points.min(), points.max(), 400)
     start = float(numbers.mean())
