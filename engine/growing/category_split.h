@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "growing/histogram.h"
@@ -16,14 +17,18 @@ namespace committee {
 
 // Finds the best set of categories to send left; missing counts as one more category. Categories are sorted and then
 // split like numbers. For two classes and for means, sorting by value finds the best of all sets (Breiman et al. 1984,
-// section 4.2.2). For many classes, sorting by the share of each of the heaviest classes is tried.
+// section 4.2.2). For many classes, sorting by the share of each of the heaviest classes is tried. For the absolute
+// error, categories are sorted by median.
 template <class Stat, Criterion criterion>
 class CategorySearch {
   public:
     void find(const Entries<Stat>& entries, std::uint32_t n_rows, const Limits& limits, std::size_t n_classes,
               Sides<Stat, criterion>& sides, Candidate& best) {
         collect_groups(entries);
-        if constexpr (std::is_same_v<Stat, ManyClasses>) {
+        if constexpr (criterion == Criterion::absolute_error) {
+            for (Group& group : groups_) group.value = median_rank(entries, group);
+            try_order(entries, n_rows, limits, sides, best);
+        } else if constexpr (std::is_same_v<Stat, ManyClasses>) {
             for (const std::uint32_t label : heaviest_classes(sides.class_weights(), n_classes)) {
                 for (Group& group : groups_) group.value = share_of_class(entries, group, label);
                 try_order(entries, n_rows, limits, sides, best);
@@ -97,6 +102,19 @@ class CategorySearch {
         return static_cast<double>(of_class) / static_cast<double>(all);
     }
 
+    double median_rank(const Entries<Stat>& entries, const Group& group) {
+        ranks_.clear();
+        std::uint64_t weight = 0, below = 0;
+        for (std::size_t e = group.begin; e < group.end; ++e) {
+            ranks_.emplace_back(ManyClasses::item_class(entries.items[e]), ManyClasses::item_weight(entries.items[e]));
+            weight += ranks_.back().second;
+        }
+        std::ranges::sort(ranks_);
+        std::size_t i = 0;
+        while (2 * (below + ranks_[i].second) < weight) below += ranks_[i++].second;
+        return ranks_[i].first;
+    }
+
     static std::vector<std::uint32_t> heaviest_classes(std::span<const std::uint32_t> weights, std::size_t n_classes) {
         constexpr std::size_t most = 16;
         std::vector<std::uint32_t> classes;
@@ -146,6 +164,7 @@ class CategorySearch {
     }
 
     std::vector<Group> groups_;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> ranks_;  // of the targets of a group, with weights
     Entries<Stat> arranged_;
 };
 

@@ -14,6 +14,7 @@
 #include <variant>
 #include <vector>
 
+#include "growing/absolute_error.h"
 #include "growing/bin_narrowing.h"
 #include "growing/category_split.h"
 #include "growing/histogram.h"
@@ -51,8 +52,8 @@ class SplitSearch {
           parameters_(parameters),
           polls_(stop),
           n_classes_(target.n_classes),
-          histogram_(target.n_classes, parameters.exact, parameters.min_samples_leaf > 1),
-          sides_(no_sides(target.n_classes)) {
+          histogram_(is_median ? never_binned : target.n_classes, parameters.exact, parameters.min_samples_leaf > 1),
+          sides_(no_sides(target)) {
         see({});
         limits_.min_rows = parameters.min_samples_leaf;
         if (parameters.random_thresholds) draws_.emplace(table);
@@ -136,9 +137,15 @@ class SplitSearch {
     // A column of this many rows takes long enough for a separate poll.
     static constexpr std::size_t large_rows = 4096;
 
-    static Sides<Stat, criterion> no_sides(std::size_t n_classes) {
-        if constexpr (std::is_same_v<Stat, ManyClasses>) {
-            return Sides<Stat, criterion>(n_classes);
+    static constexpr bool is_median = criterion == Criterion::absolute_error;
+    // More classes than any number of rows: rows are sorted and not summed to bins.
+    static constexpr std::size_t never_binned = std::size_t{1} << 40;
+
+    static Sides<Stat, criterion> no_sides(const Target& target) {
+        if constexpr (is_median) {
+            return Sides<Stat, criterion>(target);
+        } else if constexpr (std::is_same_v<Stat, ManyClasses>) {
+            return Sides<Stat, criterion>(target.n_classes);
         } else {
             return Sides<Stat, criterion>(Item{});
         }

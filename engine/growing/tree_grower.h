@@ -28,6 +28,7 @@ class Grower {
   public:
     using Item = typename Stat::Item;
     static constexpr bool many = std::is_same_v<Stat, ManyClasses>;
+    static constexpr bool is_median = criterion == Criterion::absolute_error;
 
     Grower(const Table& table, const Target& target, const GrowParameters& parameters, const Stop& stop)
         : table_(table),
@@ -39,7 +40,10 @@ class Grower {
           search_(table, target_, parameters_, stop),
           most_local_rows_(LocalCodes<Code>::most_rows(table.n_rows(), table.n_columns())),
           unit_(1 / target.scale) {
-        assert(parameters.monotonic.empty() || parameters.monotonic.size() == table.n_columns());
+        assert(parameters.monotonic.empty() || (!is_median && parameters.monotonic.size() == table.n_columns()));
+        if constexpr (is_median) {
+            for (const std::int64_t value : target.fixed) ranks_.push_back(search_.sides().levels().rank_of(value));
+        }
     }
 
     Tree grow(const SeenRows& seen, std::uint64_t key, const SeenColumns& columns) {
@@ -99,7 +103,7 @@ class Grower {
             if constexpr (std::is_same_v<Stat, Mean>) {
                 items_[i] = {target_.fixed[rows[i]] * std::int64_t{weights[i]}, weights[i]};
             } else {
-                items_[i] = Stat::item(weights[i], target_.labels[rows[i]]);
+                items_[i] = Stat::item(weights[i], (is_median ? ranks_ : target_.labels)[rows[i]]);
             }
         }
         search_.start_tree(rows.size(), row_weight,
@@ -113,7 +117,7 @@ class Grower {
         // min_impurity_decrease is the weight of the node as a share of the tree's weight, times the decrease in
         // impurity in the units of the target.
         min_gain_ = parameters_.min_impurity_decrease * static_cast<double>(total_weight_) * target_.scale *
-                    (criterion == Criterion::poisson ? 1 : target_.scale);
+                    (criterion == Criterion::poisson || is_median ? 1 : target_.scale);
     }
 
     void grow_depth_first(const Pending& root) {
@@ -391,7 +395,13 @@ class Grower {
     }
 
     void append_value(const Pending& pending, std::vector<double>& values) const {
-        if constexpr (many) {
+        if constexpr (is_median) {
+            const auto items = items_of(pending);
+            const std::uint32_t first = ManyClasses::item_class(items[0]);
+            const bool is_one =
+                std::ranges::all_of(items, [=](Item item) { return ManyClasses::item_class(item) == first; });
+            values.push_back(is_one ? search_.sides().levels().numbers[first] : search_.sides().median());
+        } else if constexpr (many) {
             const auto& sides = search_.sides();
             for (const std::uint32_t weight : sides.class_weights()) values.push_back(weight / sides.weight());
         } else {
@@ -439,7 +449,7 @@ class Grower {
         if constexpr (std::is_same_v<Stat, Mean>) {
             return Mean::impurity<criterion>(items_of(pending), pending.total, target_.scale);
         } else if constexpr (many) {
-            return -search_.sides().score() / search_.sides().weight() + 0.0;
+            return -search_.sides().score() / search_.sides().weight() * (is_median ? unit_ : 1) + 0.0;
         } else {
             return -Stat::template score<criterion>(pending.total) / Stat::weight(pending.total) + 0.0;
         }
@@ -467,6 +477,7 @@ class Grower {
     Tree tree_;
     std::vector<std::uint32_t> rows_;
     std::vector<Item> items_;
+    std::vector<std::uint32_t> ranks_;  // of the targets, for the absolute error
     LocalCodes<Code> local_codes_;
     std::vector<double> local_numbers_;  // the targets of the rows in the block
     std::size_t most_local_rows_;

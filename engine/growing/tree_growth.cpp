@@ -32,6 +32,9 @@ GrowTree classes_grower(const Table& table, const Target& target, const GrowPara
 
 template <class Code>
 GrowTree grower_for(const Table& table, const Target& target, const GrowParameters& parameters, const Stop& stop) {
+    if (parameters.criterion == Criterion::absolute_error) {
+        return grower_of<Code, ManyClasses, Criterion::absolute_error>(table, target, parameters, stop);
+    }
     if (target.n_classes == 0) {
         return parameters.criterion == Criterion::poisson
                    ? grower_of<Code, Mean, Criterion::poisson>(table, target, parameters, stop)

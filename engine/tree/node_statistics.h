@@ -14,7 +14,7 @@
 
 namespace committee {
 
-enum class Criterion : std::uint8_t { gini, entropy, gain_ratio, error, squared_error, poisson };
+enum class Criterion : std::uint8_t { gini, entropy, gain_ratio, error, squared_error, poisson, absolute_error };
 
 inline std::int64_t rounded_xlogx(std::uint64_t x) {
     const auto value = static_cast<double>(x);
@@ -68,7 +68,8 @@ struct TwoClasses {
     }
 };
 
-// Many classes. The item of a row holds its class and weight; a set of rows is a list of class weights.
+// Many classes. The item of a row holds its class and weight; a set of rows is a list of class weights. For the
+// absolute error, the class of a row is the rank of its target (absolute_error.h).
 struct ManyClasses {
     using Item = std::uint64_t;  // low half weight, high half class
 

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn.tree
+from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 
 import committee
@@ -306,3 +307,53 @@ def test_an_extra_tree_is_a_forest_of_one(kind):
     assert tree.max_features_ == (5 if kind == "Classifier" else 30)
     members = getattr(committee, f"Bagging{kind}")(tree, n_estimators=3, random_state=0).fit(X, y)
     assert len({each.export_text() for each in members.estimators_}) == 3
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    "limits",
+    [{}, {"max_depth": 3}, {"min_samples_leaf": 5}, {"max_leaf_nodes": 8}, {"min_impurity_decrease": 0.02}],
+    ids=str,
+)
+def test_the_absolute_error_grows_the_trees_of_scikit_learn(limits, weighted):
+    X, y = distinct_problem()
+    weights = np.random.default_rng(1).integers(1, 4, len(y)) if weighted else None
+    parameters = {"criterion": "absolute_error"} | limits
+    ours = DecisionTreeRegressor(**parameters).fit(X, y, weights)
+    theirs = sklearn.tree.DecisionTreeRegressor(random_state=0, **parameters).fit(X, y, weights)
+    np.testing.assert_allclose(ours.predict(X), theirs.predict(X), rtol=1e-12)
+    assert ours.tree_.node_count == theirs.tree_.node_count
+    np.testing.assert_allclose(ours.tree_.impurity[0], theirs.tree_.impurity[0], rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["RandomForestRegressor", "ExtraTreesRegressor"])
+def test_forests_of_the_absolute_error_predict_medians_of_leaves(name):
+    X, y = distinct_problem()
+    forest = getattr(committee, name)(
+        5, criterion="absolute_error", bootstrap=False, max_leaf_nodes=6, random_state=0
+    ).fit(X, y)
+    again = clone(forest).set_params(n_jobs=1).fit(X, y)
+    assert (again.predict(X) == forest.predict(X)).all()
+    for tree, leaves in zip(forest.estimators_, forest.apply(X).T, strict=True):
+        for leaf in np.unique(leaves):
+            np.testing.assert_allclose(tree.predict(X)[leaves == leaf], np.median(y[leaves == leaf]))
+
+
+def test_the_absolute_error_splits_categories_and_missing_values():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {"city": pd.Categorical(rng.choice(list("abcdef"), 200)), "size": rng.normal(size=200)}
+    )
+    frame.loc[::7, "size"] = np.nan
+    y = frame["city"].isin(["b", "e"]) * 10.0 + frame["size"].isna() * 3.0
+    y[5] = 1e9  # A mean would follow it.
+    tree = DecisionTreeRegressor(criterion="absolute_error", min_samples_leaf=5).fit(frame, y)
+    assert (tree.predict(frame)[6:] == y[6:]).all()
+    assert tree.get_n_leaves() <= 8
+
+
+def test_monotonic_columns_need_means():
+    with pytest.raises(
+        ValueError, match=r'monotonic_cst needs means. Use criterion="squared_error" or "poisson"'
+    ):
+        DecisionTreeRegressor(criterion="absolute_error", monotonic_cst=[1]).fit([[1], [2]], [1.0, 2.0])

@@ -59,6 +59,15 @@ def test_a_copy_keeps_names_parameters_and_importances():
     assert tree.to_sklearn().criterion == "poisson"
 
 
+@pytest.mark.parametrize("missing", [False, True])
+def test_trees_of_medians_can_be_copied(missing):
+    X, y = rows_of("Regressor", missing=missing)
+    tree = committee.DecisionTreeRegressor(criterion="absolute_error", max_depth=4).fit(X, y)
+    copy = tree.to_sklearn(X)
+    assert (copy.predict(X) == tree.predict(X)).all()
+    assert copy.criterion == ("squared_error" if missing else "absolute_error")
+
+
 def test_constrained_and_pruned_trees_can_be_copied():
     X, y = rows_of("Regressor", missing=True)
     tree = committee.DecisionTreeRegressor(monotonic_cst=[1] * 10, ccp_alpha=10.0).fit(X, y)

@@ -44,14 +44,15 @@ void def_named(nb::class_<Class>& bound, const char* attribute, Value Class::* m
         [member, &names](Class& object, const std::string& name) { object.*member = names.value(name); });
 }
 
-inline constexpr Names<Criterion, 7> criteria{"criterion",
+inline constexpr Names<Criterion, 8> criteria{"criterion",
                                               {{{"gini", Criterion::gini},
                                                 {"entropy", Criterion::entropy},
                                                 {"log_loss", Criterion::entropy},
                                                 {"gain_ratio", Criterion::gain_ratio},
                                                 {"error", Criterion::error},
                                                 {"squared_error", Criterion::squared_error},
-                                                {"poisson", Criterion::poisson}}}};
+                                                {"poisson", Criterion::poisson},
+                                                {"absolute_error", Criterion::absolute_error}}}};
 
 inline constexpr Names<Rule, 2> rules{"rule", {{{"mean", Rule::mean}, {"majority", Rule::majority}}}};
 

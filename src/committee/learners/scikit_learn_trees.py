@@ -71,11 +71,11 @@ def copy_parameters(model: Any, kind: type[Any]) -> Any:
     """Make an estimator of scikit-learn with those parameters of a model that it accepts."""
     copy = kind()
     for name in copy.get_params(deep=False).keys() & model.get_params(deep=False).keys():
-        default = getattr(copy, name)
-        # With constraints, scikit-learn does not predict for missing values.
-        if name == "monotonic_cst":
+        default, value = getattr(copy, name), getattr(model, name)
+        # With these, scikit-learn does not predict for missing values.
+        if name == "monotonic_cst" or (value == "absolute_error" and model._has_missing.any()):
             continue
-        copy.set_params(**{name: getattr(model, name)})
+        copy.set_params(**{name: value})
         try:
             copy._validate_params()
         except InvalidParameterError:

@@ -40,8 +40,9 @@ CLASS_CRITERION: Declaration = (
     "information of the split itself.",
 )
 NUMBER_CRITERION: Declaration = (
-    one_of("squared_error", "poisson"),
-    "The measure that a split lowers: the squared error, or half the Poisson deviance, for y >= 0.",
+    one_of("squared_error", "absolute_error", "poisson"),
+    "The measure that a split lowers: the squared error, the absolute error from the median, which is then "
+    "the prediction of a leaf and takes longer, or half the Poisson deviance, for y >= 0.",
 )
 CLASS_WEIGHT: Declaration = (
     either(one_of(None, "balanced"), Constraint("a dict of label to weight", is_mapping)),
@@ -143,6 +144,8 @@ def cart_parameters_of(estimator: Any, training: Training) -> _engine.GrowParame
     grow.max_leaf_nodes = min(int(estimator.max_leaf_nodes or 0), NO_LIMIT)
     grow.min_impurity_decrease = float(estimator.min_impurity_decrease)
     grow.monotonic = directions_of(estimator.monotonic_cst, training)
+    if grow.monotonic and estimator.criterion == "absolute_error":
+        raise ValueError('monotonic_cst needs means. Use criterion="squared_error" or "poisson".')
     return grow
 
 
