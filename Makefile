@@ -63,6 +63,7 @@ bench: $(BENCH)/committee $(DESLIB)/deslib  ## Measure against other libraries i
 	$(BENCH)/bin/python benchmarks/c45_weka.py
 	$(BENCH)/bin/python benchmarks/logitboost_weka.py
 	$(BENCH)/bin/python benchmarks/saving.py
+	$(BENCH)/bin/python benchmarks/explaining.py
 	$(BENCH)/bin/python benchmarks/combining.py
 	$(BENCH)/bin/python benchmarks/report.py
 

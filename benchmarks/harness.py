@@ -52,6 +52,8 @@ METRICS = {
     "log_loss": Metric("log loss", "", False),
     "rmse": Metric("RMSE", "", False),
     "distinct": Metric("distinct models", "", False),
+    "explain": Metric("explain", "s", True),
+    "difference": Metric("difference to shap", "", False),
 }
 
 

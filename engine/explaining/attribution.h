@@ -18,25 +18,15 @@
 #include <vector>
 
 #include "c45/ensemble/forest.h"
+#include "explaining/players.h"
 #include "prediction/prediction.h"
 #include "threads/stop.h"
 
 namespace committee {
 
-struct TableRows {
-    std::span<const ColumnView> columns;
-    std::size_t n_rows = 0;
-};
-
 struct Attributions {
     std::vector<double> by_player;  // (n_rows, n_players, n_scores)
     std::vector<double> base;       // (n_scores): the score without any attribution
-};
-
-// The columns of a forest as players. Columns of the same number are one player.
-struct Players {
-    std::span<const std::uint32_t> of_column;
-    std::size_t count = 0;
 };
 
 // The attributions of the sum of the trees' scores. Without background rows, fractions of the training weights are

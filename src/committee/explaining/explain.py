@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from committee.explaining.exact_attributions import Additive, NotAdditive, attribute, scale_of
+from committee.explaining.exact_attributions import Additive, NotAdditive, Request, attribute, scale_of
 from committee.explaining.explanation import Explanation
 from committee.explaining.permutation_sampling import sample_attributions
 from committee.parameters import is_integer
@@ -19,6 +19,7 @@ def explain(
     X: Any,
     background: Any = None,
     *,
+    interactions: bool = False,
     scale: str = "auto",
     n_permutations: int = 64,
     random_state: int = 0,
@@ -40,6 +41,9 @@ def explain(
         The time is proportional to their number; 100 rows are usually enough. None uses the shares of the
         training rows in each node instead (path-dependent Shapley values). Estimates need these rows, for
         example some training rows.
+    interactions : bool, default=False
+        Whether to compute the exact interaction values of all pairs of columns as well. The attributions
+        must be exact.
     scale : {"auto", "prediction"}, default="auto"
         "auto" is the scale of exact attributions, if the model has one. "prediction" is always the
         probabilities, or the predicted number.
@@ -74,12 +78,17 @@ def explain(
     check_choices(scale, n_permutations, random_state)
     reason = ""
     try:
-        found = attribute(model, X, background)
+        found = attribute(model, X, Request(background, bool(interactions)))
         if scale == "auto" or found.scale == scale_of(model):
             return explained(model, found, X, "path_dependent" if background is None else "interventional")
         reason = f"it is a sum of trees in {found.scale}"
     except NotAdditive as error:
         reason = str(error)
+    if interactions:
+        raise ValueError(
+            f"There are no exact interactions for this {type(model).__name__}: {reason}. Set "
+            "interactions=False."
+        )
     if background is None:
         raise ValueError(
             f"There are no exact attributions for this {type(model).__name__}: {reason}. Pass background, "
@@ -123,5 +132,15 @@ def explained(
         model.schema_.names,
         model._task.classes,
         errors[:, :, 0] if has_one_output and errors is not None else errors,
+        None if found.pairs is None else with_main_effects(found, has_one_output),
         data=X,
     )
+
+
+def with_main_effects(found: Additive, has_one_output: bool) -> np.ndarray:
+    """Return the interactions, with what is left of the attribution of each column on the diagonal."""
+    assert found.pairs is not None
+    pairs = found.pairs.copy()
+    diagonal = np.arange(pairs.shape[1])
+    pairs[:, diagonal, diagonal] = found.attributions - found.pairs.sum(axis=2)
+    return pairs[:, :, :, 0] if has_one_output else pairs

@@ -41,6 +41,10 @@ class Explanation:
         The classes of the last axis, or those of the log-odds. None for numbers.
     standard_errors : ndarray of the shape of the attributions, or None
         The standard errors of estimates.
+    interactions : ndarray of shape (n_rows, n_columns, n_columns) or with an axis of classes, or None
+        The interaction values of pairs of columns, if they were requested: half of the joint effect of two
+        columns in each of the two places, and the main effect of a column on the diagonal. They sum over the
+        last axis of columns to the attributions.
     data : object
         The explained table.
 
@@ -63,6 +67,7 @@ class Explanation:
     columns: tuple[str, ...]
     classes: np.ndarray | None
     standard_errors: np.ndarray | None = None
+    interactions: np.ndarray | None = None
     data: Any = field(default=None, repr=False)
 
     @property
@@ -95,6 +100,7 @@ class Explanation:
             self,
             attributions=self.attributions[chosen],
             standard_errors=None if self.standard_errors is None else self.standard_errors[chosen],
+            interactions=None if self.interactions is None else self.interactions[chosen],
             data=take_rows(self.data, chosen),
         )
 
