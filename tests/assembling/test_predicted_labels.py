@@ -377,7 +377,7 @@ def test_a_regressor_votes_on_two_classes_by_the_side_of_the_midpoint(tmp_path):
 
 
 def test_a_regressor_on_three_classes_names_a_classifier():
-    with pytest.raises(ValueError, match="Got LinearRegression. Use a classifier such as RidgeClassifier"):
+    with pytest.raises(ValueError, match=r"Got LinearRegression\. Use a classifier such as RidgeClassifier"):
         voting([("line", LinearRegression())], KIND)
     with pytest.raises(ValueError, match="votes on two classes, and y has 3"):
         MidpointClassifier(LinearRegression()).fit(WINE, KIND)

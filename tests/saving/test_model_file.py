@@ -53,7 +53,7 @@ WARM_STARTS = [
 def test_every_public_estimator_registers_itself_and_no_other_class_does():
     public = {name for name in committee.__all__ if name.endswith(("Classifier", "Regressor"))}
     assert all(class_named(name) is getattr(committee, name) for name in public)
-    others = {*MODULES, "NumberedLabels", "TableEncoder"}
+    others = {*MODULES, "MidpointClassifier", "NumberedLabels", "TableEncoder"}
     assert SAVED.keys() <= public | others
     assert class_named("Study") is class_named("load") is class_named("Rule") is None
 
