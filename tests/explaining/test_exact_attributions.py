@@ -1,5 +1,7 @@
 """Exact attributions are Shapley values, and sum to the decisions of every model that claims them."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -229,3 +231,20 @@ def test_a_single_class_has_no_attributions():
     model = make(committee.RandomForestClassifier).fit([[1.0], [2.0]], ["a", "a"])
     explanation = model.explain([[1.0]])
     assert explanation.base_value.tolist() == [1.0] and not explanation.attributions.any()
+
+
+def test_files_without_training_weights_need_background_rows():
+    folder = Path(__file__).parents[1] / "saved_models" / "version_1"
+    model = committee.load(folder / "RandomForestClassifier.committee")
+    i = np.arange(8)
+    frame = pd.DataFrame(
+        {
+            "size": i / 2,
+            "is_new": i % 2 == 0,
+            "city": pd.Categorical(np.array(["Bonn", "Oslo"])[i % 2]),
+            "day": pd.Timestamp("2024-02-28") + pd.to_timedelta(i % 5, unit="D"),
+        }
+    )
+    with pytest.raises(ValueError, match="This tree has no training weights"):
+        model.explain(frame)
+    np.testing.assert_allclose(model.explain(frame, frame[:3]).sums, model.predict_proba(frame), atol=1e-9)
