@@ -95,6 +95,7 @@ def committee(X, y, X_test, y_test, task, preset, seconds):
     """Fit and compact a committee, and measure the file that it leaves."""
     import committee as package
     from committee.automatic.limits import Clock
+    from committee.automatic.reduction import fit_of
     from committee.members.training_set import TrainingSet
 
     made = package.CommitteeClassifier if task == "classification" else package.CommitteeRegressor
@@ -105,7 +106,9 @@ def committee(X, y, X_test, y_test, task, preset, seconds):
     model.keep = "decision"
     training = TrainingSet.of(model._task_type, X, y, None, None)
     began = time.monotonic()
-    model._compact(members_of(model), model._honest, training, Clock(None), None)
+    fitted = [fit_of(each) for each in model._fitted_members]
+    model._compact(fitted, model._honest, training, Clock(None), None)
+    model._forget_leaderboard()
     compact_seconds = time.monotonic() - began
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "model.committee")
@@ -131,17 +134,6 @@ def committee(X, y, X_test, y_test, task, preset, seconds):
             seconds_of(lambda: subprocess.run(first, input=text, text=True, check=True)) for _ in range(3)
         )
     return found | speeds(loaded, X_test) | {"prepared_milliseconds": 1000 * float(np.median(times))}
-
-
-def members_of(model):
-    """Return the fits of the members of a committee with all fold models."""
-    from committee.assembling.member_fits import MemberFit
-    from committee.assembling.named_members import Member
-
-    return [
-        MemberFit(Member(each.name, each.learner, each.columns, each.title), each.models, [])
-        for each in model._fitted_members
-    ]
 
 
 def autogluon(X, y, X_test, y_test, task, system, seconds):

@@ -18,11 +18,11 @@ from committee.assembling.member_fits import MemberFit
 from committee.assembling.named_members import Member
 from committee.automatic.compaction import (
     BUDGETS,
-    copies_within,
     costs_of,
     members_that_decide,
     members_within,
     microseconds_of,
+    models_within,
 )
 from committee.automatic.limits import Clock
 from committee.automatic.portfolio import ORDERS
@@ -52,7 +52,7 @@ def test_a_fit_on_all_rows_grows_one_tree_for_all_classes_if_the_folds_did():
     for strategy, n_trees in (("auto", 1), ("one_output_per_tree", 6)):
         booster = GradientBoostingClassifier(max_leaf_nodes=3, multi_strategy=strategy, random_state=0)
         fold = booster.fit(table, y)
-        whole = settled(MemberFit(Member("booster", booster), [fold], []), 0).estimator.fit(table, y)
+        whole = settled(MemberFit(Member("booster", booster), [fold], [])).estimator.fit(table, y)
         for model in (fold, whole):
             assert model._forest.n_trees == n_trees * model.n_iter_
 
@@ -126,14 +126,22 @@ def test_a_copy_of_a_member_is_left_out_if_the_loss_hardly_rises():
     assert len({0, 1} & set(kept)) == 1
 
 
-def test_only_boosters_are_copied_and_only_within_the_limits():
-    booster = committee.GradientBoostingClassifier()
+def test_only_boosters_have_several_models_and_only_within_the_limits():
     costs = np.array([[1.0, 1.0], [2.0, 3.0], [10.0, 10.0]])
-    assert copies_within([6, 10.0, 1000], costs, [booster, GaussianNB()]) == [3, 1]
-    assert copies_within([6, 8.0, 1000], costs, [booster, GaussianNB()]) == [2, 1]
-    assert copies_within([6, 8.0, 25], costs, [booster, GaussianNB()]) == [1, 1]
-    # LogitBoost does not draw, so all copies would be equal.
-    assert copies_within([6, 10.0, 1000], costs, [committee.LogitBoostClassifier(), GaussianNB()]) == [1, 1]
+    for booster in (committee.GradientBoostingClassifier(), committee.LogitBoostClassifier()):
+        assert models_within([6, 10.0, 1000], costs, [booster, GaussianNB()]) == [3, 1]
+        assert models_within([6, 8.0, 1000], costs, [booster, GaussianNB()]) == [2, 1]
+        assert models_within([6, 8.0, 25], costs, [booster, GaussianNB()]) == [1, 1]
+
+
+def test_a_booster_keeps_its_model_of_all_rows_and_two_of_folds():
+    whole = CommitteeClassifier(["booster"], keep="all", random_state=0).fit(X, Y)
+    kept = CommitteeClassifier(["booster"], random_state=0).fit(X, Y)
+    models, folds = kept.estimators_[0], whole.estimators_[0]
+    expected = [settled(MemberFit(Member("booster", folds[0]), folds, [])).estimator.n_estimators]
+    assert [len(models), models[0].n_iter_] == [3, *expected]
+    for model, fold in zip(models[1:], folds, strict=False):
+        np.testing.assert_array_equal(model.predict_proba(X), fold.predict_proba(X))
 
 
 @pytest.mark.parametrize("kind", [CommitteeClassifier, CommitteeRegressor])

@@ -28,10 +28,10 @@ from committee.automatic.automatic_parameters import AUTO, PRESETS
 from committee.automatic.compaction import (
     BUDGETS,
     TOLERATED,
-    copies_within,
     costs_of,
     members_that_decide,
     members_within,
+    models_within,
     rounded,
 )
 from committee.automatic.journal import Journal
@@ -156,16 +156,20 @@ class AutomaticCommittee(Reducing):
             alone = for_places(clone(rule), len(fitted), places)
             self._fit_rule_in_time(alone, self._honest, training, clock)
         costs = costs[:, places]
-        whole: list[list[BaseEstimator]] = [[] for _ in places]
+        whole: list[BaseEstimator | None] = [None for _ in places]
         if not clock.is_stopped:
-            n_copies = copies_within(limits, costs, [each.learner for each in members])
-            whole = self._refit([fitted[place] for place in places], n_copies, training, clock, journal)
+            whole = self._refit([fitted[place] for place in places], training, clock, journal)
+        n_models = models_within(limits, costs, [each.learner for each in members])
         # Without time for a fit on all rows, a member keeps as many fold models as its share allows.
         shares = np.array(limits)[1:, None] / len(places) / costs[1:]
         n_most = np.maximum(1, shares.min(axis=0).astype(int)).tolist()
+        kept = [
+            member.models[:most] if model is None else [model, *member.models[: n - 1]]
+            for member, model, n, most in zip(members, whole, n_models, n_most, strict=True)
+        ]
         self._fitted_members = [
-            rounded(replace(member, models=models or member.models[:n_models]), training)
-            for member, models, n_models in zip(members, whole, n_most, strict=True)
+            rounded(replace(member, models=models), training)
+            for member, models in zip(members, kept, strict=True)
         ]
 
     def _members(self, training: TrainingSet, folds: list[Fold]) -> list[Member]:

@@ -22,7 +22,7 @@ from committee import _engine
 from committee.assembling.committee import for_places
 from committee.assembling.named_members import FittedMember
 from committee.automatic.rule_choice import loss_of, sampled
-from committee.boosting.gradient.gradient_boosting import GradientBoosting
+from committee.boosting.gradient.rounds import Rounds
 from committee.combining.rule import Rule
 from committee.combining.rule_registry import rule_named
 from committee.learners.network import Network, half_precision
@@ -40,7 +40,7 @@ COMPARED, LOOKED_AT = 200_000, 1_000
 LEAST_EFFECT = 1e-3
 # Members are left out while the loss rises by at most this share.
 TOLERATED = 2e-4
-MOST_COPIES = 3
+MOST_MODELS = 3
 # The rows on which rounded networks are compared.
 MOST_ROUNDED = 10_000
 # Microseconds of one thread per row, measured on tables with 6 to 57 columns: for a level of trees with some
@@ -258,21 +258,21 @@ def rounded(member: FittedMember, training: TrainingSet) -> FittedMember:
     return replace(member, models=models)
 
 
-def copies_within(limits: Sequence[float], costs: np.ndarray, learners: Sequence[BaseEstimator]) -> list[int]:
-    """Return how many models of each member are fitted on all rows, with different seeds.
+def models_within(limits: Sequence[float], costs: np.ndarray, learners: Sequence[BaseEstimator]) -> list[int]:
+    """Return how many models each member has at most: one of all rows, and models of folds.
 
-    Gradient boosting gains from the mean of several models, if the limits allow that. Forests and networks
-    average their own trees and networks, and other members do not draw.
+    Boosters gain from the mean of several models, if the limits allow that. Forests and networks average
+    their own trees and networks, and other members depend less on a few rows.
 
     Parameters
     ----------
     limits : sequence of float of shape (n_limits,)
     costs : ndarray of shape (n_limits, n_members)
-        The first cost is the number of members, which copies do not change.
+        The first cost is the number of members, which models do not change.
     learners : sequence of estimators
     """
-    are_boosters = np.array([isinstance(each, GradientBoosting) for each in learners])
+    are_boosters = np.array([isinstance(each, Rounds) for each in learners])
     used = costs[1:] @ np.column_stack([are_boosters, ~are_boosters])
     left = np.array(limits[1:]) - used[:, 1]
-    n_copies = int(np.clip((left / np.maximum(used[:, 0], 1e-9)).min(), 1, MOST_COPIES))
-    return np.where(are_boosters, n_copies, 1).tolist()
+    n_models = int(np.clip((left / np.maximum(used[:, 0], 1e-9)).min(), 1, MOST_MODELS))
+    return np.where(are_boosters, n_models, 1).tolist()

@@ -278,7 +278,7 @@ class Reducing(AutomaticParameters, Assembled):
 
         Return honest votes, and each fold with a committee without costs that is fitted on its other rows.
         """
-        members = [settled(fit_of(each), 0) for each in self._fitted_members]
+        members = [settled(fit_of(each)) for each in self._fitted_members]
         y, rng = training.y, generator_of(self.random_state)
         folds = drawn_folds(
             N_FOLDS, training.rows, y, training.groups, rng, is_class_task=training.are_classes
@@ -348,11 +348,12 @@ class Reducing(AutomaticParameters, Assembled):
         """Return the committee with one model per member, fitted on all rows."""
         everyone = self._fitted_members
         fitted = [fit_of(each) for each in everyone]
-        models = self._refit(fitted, [1] * len(fitted), training, Clock(None), on_error="raise")
+        models = self._refit(fitted, training, Clock(None), on_error="raise")
         whole = copy.copy(self)
         # Ctrl-C ends the fits. A member that was not fitted keeps the models of its folds.
         whole._fitted_members = [
-            replace(each, models=new or each.models) for each, new in zip(everyone, models, strict=True)
+            each if new is None else replace(each, models=[new])
+            for each, new in zip(everyone, models, strict=True)
         ]
         if whole._record is not None and whole._record.leaderboard is not None:
             board = whole._record.leaderboard.described(whole._known_of_members())
@@ -362,23 +363,22 @@ class Reducing(AutomaticParameters, Assembled):
     def _refit(
         self,
         fitted: list[MemberFit],
-        n_copies: list[int],
         training: TrainingSet,
         clock: Clock,
         journal: Journal | None = None,
         *,
         on_error: str = "drop",
-    ) -> list[list[BaseEstimator]]:
-        """Return new models of members, which are fitted on all rows; an empty list without time for any."""
+    ) -> list[BaseEstimator | None]:
+        """Return new models of members, which are fitted on all rows; None without time for one."""
         clock.release()
         room = self._room(training, n_models=1)
         with (
             running.runner_of(self._kind_of_runner(), room.n_at_once(self.n_jobs)) as run,
-            running.Work("models", type(self).__name__, sum(n_copies), verbose=int(self.verbose)) as work,
+            running.Work("models", type(self).__name__, len(fitted), verbose=int(self.verbose)) as work,
             without_convergence_warnings(),
         ):
             refits = Refits(training, run, work, clock, room, journal, on_error)
-            return refits.models_of(fitted, n_copies)
+            return refits.models_of(fitted)
 
     def _room(self, training: TrainingSet, n_models: int) -> Room:
         # Members that are all named are fitted whatever memory is free, unless there is a limit.

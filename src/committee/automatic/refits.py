@@ -1,9 +1,9 @@
 """Fit the members of a committee on all rows, while there is time.
 
-In: members with the models of their folds. Out: one model of all rows for each member, or several with
-different seeds. It replaces the models of all folds, predicts many times faster and is as good on open tables
-(`benchmarks/lean.py`). It has seen every row, so the honest votes of the fold models remain the estimate of
-its quality. They are slightly pessimistic, because folds have fewer rows.
+In: members with the models of their folds. Out: one model of all rows for each member. It replaces most
+models of the folds, predicts many times faster and is as good on open tables (`benchmarks/lean.py`). It has
+seen every row, so the honest votes of the fold models remain the estimate of its quality. They are slightly
+pessimistic, because folds have fewer rows.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from committee.automatic.journal import Journal
 from committee.automatic.limits import Clock, Result, Room
 from committee.automatic.schedule import Key, Schedule, ScheduledFit
 from committee.boosting.gradient.rounds import Rounds
-from committee.members.seeds import LARGEST_SEED
 from committee.members.training_set import TrainingSet
 from committee.running import Runner, Work
 from committee.sampling.forest.forest import Forest
@@ -54,20 +53,11 @@ class Refits:
     journal: Journal | None = None
     on_error: str = "drop"
 
-    def models_of(self, fitted: list[MemberFit], n_copies: list[int]) -> list[list[BaseEstimator]]:
-        """Return the models of each member, an empty list if there was no time for any.
-
-        Parameters
-        ----------
-        fitted : list of MemberFit
-        n_copies : list of int
-            The number of models of each member.
-        """
+    def models_of(self, fitted: list[MemberFit]) -> list[BaseEstimator | None]:
+        """Return the model of each member, None if there was no time for it."""
         # The fastest first, so that many are finished if time is short.
-        order = np.argsort([seconds_of(each) for each in fitted], kind="stable").tolist()
-        jobs = [(place, copy) for copy in range(max(n_copies)) for place in order if copy < n_copies[place]]
-        places = [place for place, _ in jobs]
-        members = [settled(fitted[place], copy) for place, copy in jobs]
+        places = np.argsort([seconds_of(each) for each in fitted], kind="stable").tolist()
+        members = [settled(fitted[place]) for place in places]
         known = [None if self.journal is None else self.journal.whole_model(each) for each in members]
         waiting = [number for number, model in enumerate(known) if model is None]
 
@@ -94,11 +84,8 @@ class Refits:
         for (key, _), (model, *_) in schedule.results.items():
             if (key, 0) not in schedule.cut:
                 known[waiting[key]] = model
-        found: list[list[BaseEstimator]] = [[] for _ in fitted]
-        for place, model in zip(places, known, strict=True):
-            if model is not None:
-                found[place].append(model)
-        return found
+        found = dict(zip(places, known, strict=True))
+        return [found[place] for place in range(len(fitted))]
 
 
 def seconds_of(fitted: MemberFit) -> float:
@@ -106,16 +93,10 @@ def seconds_of(fitted: MemberFit) -> float:
     return MORE_ROWS * (fitted.seconds or 0.0) / len(fitted.models)
 
 
-def settled(fitted: MemberFit, copy: int) -> Member:
+def settled(fitted: MemberFit) -> Member:
     """Return a member to fit on all rows, with the number and the kind of trees that its fold models have.
 
     Fold models may have searched for this number, or have ended early because time was short.
-
-    Parameters
-    ----------
-    fitted : MemberFit
-    copy : int
-        Each copy has another seed.
 
     Examples
     --------
@@ -123,7 +104,7 @@ def settled(fitted: MemberFit, copy: int) -> Member:
     >>> from committee import GradientBoostingClassifier
     >>> booster = GradientBoostingClassifier(early_stopping=True, n_iter_no_change=2, random_state=0)
     >>> model = booster.fit(*load_iris(return_X_y=True))
-    >>> whole = settled(MemberFit(Member("booster", booster), [model], []), 0).estimator
+    >>> whole = settled(MemberFit(Member("booster", booster), [model], [])).estimator
     >>> whole.early_stopping, whole.n_estimators == model.n_iter_
     (False, True)
     """
@@ -142,6 +123,4 @@ def settled(fitted: MemberFit, copy: int) -> Member:
     elif isinstance(estimator, Forest):
         n_trees = [len(each) for each in fitted.models if isinstance(each, Forest)]
         estimator.set_params(n_estimators=int(np.median(n_trees)))
-    if copy and "random_state" in estimator.get_params():
-        estimator.set_params(random_state=(estimator.random_state + copy) % LARGEST_SEED)
     return replace(fitted.member, estimator=estimator)
