@@ -363,7 +363,7 @@ BAD_PARAMETERS = [
     (
         DecisionTreeRegressor,
         {"criterion": "friedman_mse"},
-        'criterion must be "squared_error" or "poisson". Got \'friedman_mse\'.',
+        'criterion must be "squared_error", "absolute_error" or "poisson". Got \'friedman_mse\'.',
     ),
     (DecisionTreeClassifier, {"splitter": "worst"}, 'splitter must be "best" or "random". Got \'worst\'.'),
     (DecisionTreeClassifier, {"max_leaf_nodes": 1}, "max_leaf_nodes must be an integer >= 2 or None. Got 1."),
@@ -418,7 +418,8 @@ BAD_PARAMETERS = [
     (
         DecisionTreeClassifier,
         {"class_weight": "balanced_subsample"},
-        "class_weight must be None, \"balanced\" or a dict of label to weight. Got 'balanced_subsample'.",
+        "class_weight must be None, \"balanced\" or a dict of label to weight. Got 'balanced_subsample'. "
+        "Did you mean 'balanced'?",
     ),
     (
         ExtraTreesClassifier,

@@ -13,9 +13,9 @@ import committee
 
 # The scale of the estimators with exact attributions, by the beginning of their names.
 SCALES = {
-    **dict.fromkeys(("Bagging", "RandomSubspace", "RandomForest", "ExtraTrees", "C45"), "votes"),
+    **dict.fromkeys(("Bagging", "RandomSubspace", "RandomForest", "ExtraTree", "C45"), "votes"),
     **dict.fromkeys(("DecisionStump", "DecisionTree", "RandomTree"), "votes"),
-    **dict.fromkeys(("GradientBoosting", "LogitBoost"), "log_odds"),
+    **dict.fromkeys(("GradientBoosting", "HistGradientBoosting", "LogitBoost"), "log_odds"),
     **dict.fromkeys(("AdaBoostC", "AdaBoostM"), "decision"),
 }
 EXACT = [each for each in ALL_ESTIMATORS if name_of(each).startswith(tuple(SCALES))]

@@ -39,8 +39,6 @@ SPECIAL = {
     "statistics": make(GradientBoostingClassifier, n_estimators=2, max_native_categories=2),
     "warm_adaboost": make(AdaBoostClassifier, warm_start=True, store_weights=True),
 }
-# Models without a predictor.
-WITHOUT_PREDICTOR = "MixtureOfExperts"
 # The last step of these models is computed by numpy or scikit-learn, which can round differently on another
 # machine.
 ROUNDED = {name_of(each) for each in COMMITTEES + EXPERTS}

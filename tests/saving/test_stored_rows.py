@@ -55,7 +55,7 @@ def test_members_of_the_portfolio_are_named_if_they_store_rows(name, estimator, 
     is_class_task = task == "classification"
     made, y = (VotingClassifier, CODES) if is_class_task else (VotingRegressor, NUMBER)
     tree = members_for(made)[0]
-    voting = made([(name, estimator), tree], cv=None).fit(X, y)
+    voting = made([(name, estimator), tree], cv=None, rule="majority" if is_class_task else "mean").fit(X, y)
     voting.save(tmp_path / "model")
     fitted = voting.named_estimators_[name]
     rows = fitted[0].transform(X) if isinstance(fitted, Pipeline) else X

@@ -197,7 +197,7 @@ class NumberDecisions:
         bins = np.searchsorted(edges, predicted, side="right")
         found = np.full((len(edges) + 1, len(RESIDUAL_LEVELS)), np.nan, dtype=np.float32)
         for place in np.unique(bins):
-            found[place] = np.quantile(residuals[bins == place], RESIDUAL_LEVELS)
+            found[place] = single(np.quantile(residuals[bins == place], RESIDUAL_LEVELS))
         return cls(edges, np.bincount(bins, weights, len(edges) + 1).astype(np.float32), found)
 
     @classmethod
@@ -267,8 +267,8 @@ class ValueScores:
             np.array(columns, dtype=np.int32),
             np.array(codes, dtype=np.int32),
             np.array(weights, dtype=np.float32),
-            np.array(means, dtype=np.float32),
-            np.array(samples, dtype=np.float32).reshape(-1, N_OF_VALUE, 2),
+            single(np.array(means)),
+            single(np.array(samples)).reshape(-1, N_OF_VALUE, 2),
         )
 
     @classmethod
@@ -363,7 +363,7 @@ class DecisionSummary:
         return cls(
             len(used),
             n_units,
-            scores[kept].astype(np.float32),
+            single(scores[kept]),
             None if equal else weights[kept].astype(np.float32),
             agreement.astype(np.float32),
             by_class,
@@ -481,7 +481,7 @@ class TableSummary:
         for row, place in enumerate(with_quantiles):
             if missing[place] < 1:
                 numbers = np.asarray(table.columns[place], dtype=np.float64)
-                quantiles[row] = rounded(np.nanquantile(numbers, LEVELS, method="inverted_cdf"))
+                quantiles[row] = single(rounded(np.nanquantile(numbers, LEVELS, method="inverted_cdf")))
         codes, counts = np.zeros((2, len(with_counts), MOST_VALUES), np.int32)
         for row, place in enumerate(with_counts):
             totals = np.bincount(table.columns[place], minlength=1)
@@ -664,6 +664,18 @@ def explained(bins: np.ndarray, y: np.ndarray, n_classes: int) -> float:
         total = centred @ centred
         within = total - (np.square(np.bincount(bins, centred))[sizes > 0] / sizes[sizes > 0]).sum()
     return float(1 - within / total) if total > 0 else 0.0
+
+
+def single(values: np.ndarray) -> np.ndarray:
+    """Return numbers as float32; larger ones become the largest.
+
+    Examples
+    --------
+    >>> single(np.array([0.5, -1e308]))
+    array([ 5.0000000e-01, -3.4028235e+38], dtype=float32)
+    """
+    largest = np.finfo(np.float32).max
+    return np.clip(values, -largest, largest).astype(np.float32)
 
 
 def rounded(quantiles: np.ndarray) -> np.ndarray:

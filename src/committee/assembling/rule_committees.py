@@ -78,12 +78,12 @@ class VotingClassifier(Classifies, Voting):
     array([0, 0])
     >>> voting.leaderboard(["mean", "cawpe"])
                                     accuracy     95 % interval       difference  models
-    committee (mean)                  0.9600  0.9285 to 0.9915
-    tree                              0.9600  0.9285 to 0.9915  not significant       1
-    rule mean                         0.9600  0.9285 to 0.9915  not significant
-    rule cawpe                        0.9600  0.9285 to 0.9915  not significant
-    bayes                             0.9533  0.9195 to 0.9872  not significant       1
-    most frequent class (baseline)    0.3333  0.2576 to 0.4090            worse
+    committee (mean)                  0.9600  0.9153 to 0.9816
+    tree                              0.9600  0.9153 to 0.9816  not significant       1
+    rule mean                         0.9600  0.9153 to 0.9816  not significant
+    rule cawpe                        0.9600  0.9153 to 0.9816  not significant
+    bayes                             0.9533  0.9066 to 0.9773  not significant       1
+    most frequent class (baseline)    0.3333  0.2627 to 0.4124            worse
     >>> voting.recombine("cawpe").weights_.round(2)
     array([0.49, 0.51])
     """

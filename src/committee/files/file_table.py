@@ -384,10 +384,10 @@ def require_columns(
     --------
     >>> require_columns(["prize"], ["size", "price"], "train.csv")
     Traceback (most recent call last):
-    committee.files.table_error.BadTable: There is no column 'prize' in train.csv. Did you mean 'price'?
+    committee.files.table_error.MissingColumns: There is no column 'prize' in train.csv. Did you mean 'price'?
     >>> require_columns(["Age", "Size"], ["size", "age", "price"], "train.csv")
     Traceback (most recent call last):
-    committee.files.table_error.BadTable: There are no columns 'Age', 'Size' in train.csv. Did you mean
+    committee.files.table_error.MissingColumns: There are no columns 'Age', 'Size' in train.csv. Did you mean
     'age', 'size'?
     """
     present, required = set(names), list(wanted)

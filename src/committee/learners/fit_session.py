@@ -174,7 +174,7 @@ class FitFrame:
             self.calls.end(lambda: vars(self.estimator))
 
 
-def warn_of_no_more(what: str, stacklevel: int = 4) -> None:
+def warn_of_no_more(what: str, stacklevel: int = 5) -> None:
     """Warn that a warm start adds no trees or members, because `n_estimators` is reached."""
     message = f"Warm-start fitting without increasing n_estimators does not fit new {what}."
     warnings.warn(message, stacklevel=stacklevel)

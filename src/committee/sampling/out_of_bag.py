@@ -177,13 +177,13 @@ def warn_if_all_rows_seen(out_of_bag: OutOfBag | None) -> None:
     n_seen = 0 if out_of_bag is None else int((out_of_bag.counts == 0).sum())
     if out_of_bag is not None and np.isnan(out_of_bag.curve[-1]):
         message = "Every bag contains every row, so oob_score_ is NaN. Fit more members."
-        warnings.warn(message, stacklevel=4)
+        warnings.warn(message, stacklevel=5)
     elif out_of_bag is not None and n_seen > 0:
         message = (
             f"Every bag contains {n_seen} of {len(out_of_bag.counts)} rows. They have no out-of-bag "
             "decision, and oob_score_ leaves them out. Fit more members."
         )
-        warnings.warn(message, stacklevel=4)
+        warnings.warn(message, stacklevel=5)
 
 
 def means(sums: np.ndarray, counts: np.ndarray) -> np.ndarray:

@@ -83,11 +83,11 @@ class Bank:
     >>> bank.collect([("bayes", GaussianNB()), ("near", KNeighborsClassifier())])
     >>> bank.leaderboard(["mean", "cawpe"])
                                     accuracy     95 % interval
-    bayes                             0.9467  0.8955 to 0.9979
-    rule mean                         0.9333  0.8765 to 0.9902
-    rule cawpe                        0.9333  0.8765 to 0.9902
-    near                              0.9200  0.8582 to 0.9818
-    most frequent class (baseline)    0.3333  0.2259 to 0.4407
+    bayes                             0.9467  0.8701 to 0.9792
+    rule mean                         0.9333  0.8525 to 0.9713
+    rule cawpe                        0.9333  0.8525 to 0.9713
+    near                              0.9200  0.8355 to 0.9630
+    most frequent class (baseline)    0.3333  0.2365 to 0.4466
     >>> (bank.combine("cawpe").argmax(axis=1) == y[1::2]).mean().round(2)
     np.float64(0.96)
     """

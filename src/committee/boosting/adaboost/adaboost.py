@@ -340,9 +340,9 @@ class AdaBoost(CallbackSupportMixin, Staged):
     def _has_rounds_left(self, n_before: int) -> bool:
         check_grows(self.n_estimators, n_before, "members")
         if self._is_over:
-            warnings.warn("A member has ended the run, so warm_start=True adds no members.", stacklevel=4)
+            warnings.warn("A member has ended the run, so warm_start=True adds no members.", stacklevel=5)
         elif self.n_estimators == n_before:
-            warn_of_no_more("members", stacklevel=5)
+            warn_of_no_more("members", stacklevel=6)
         return not self._is_over and self.n_estimators > n_before
 
     def _make(
@@ -511,5 +511,5 @@ def warn_of_chance(scheme: Scheme, run: Run) -> None:
         warnings.warn(
             f"The first member is no better than chance (error {run.errors[0]:.3g}), so it is the only one. "
             "Use a stronger estimator.",
-            stacklevel=4,
+            stacklevel=5,
         )

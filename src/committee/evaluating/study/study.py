@@ -443,7 +443,7 @@ def lines_of_fits(learners: Iterable[Learner], cv: int | None) -> list[str]:
     Examples
     --------
     >>> lines_of_fits(learners_of(["tree", "cawpe"]), 5)
-    ['cawpe fits its 5 members 180 times in a cell, and 30 times if cv is None (--folds 0)']
+    ['cawpe fits its 5 members 330 times in a cell, and 55 times if cv is None (--folds 0)']
     """
     found = []
     for learner in learners:
