@@ -5,7 +5,8 @@
 FOLDER is described in `boosting_defaults.py`. A committee is fitted once with keep="all" and then compacted,
 so that both losses belong to the same fit. AutoGluon needs a separate environment, as in `auto.py`: run this
 file there with `--systems autogluon_medium autogluon_best`. Every run is a separate process with two threads.
-Each finished run is appended to `results/lean.jsonl`, and every call prints a summary of that file.
+Each finished run is appended to `results/lean.jsonl`, and every call prints a summary of that file. With
+`--page`, docs/lean.md and its picture are written from it.
 """
 
 import argparse
@@ -24,6 +25,8 @@ import pandas as pd
 from auto import MOST_ROWS, WITHOUT_RAY, loss_of, manifest, milliseconds_of_a_row, split, table
 
 RUNS = Path(__file__).parent / "results" / "lean.jsonl"
+PAGE = Path(__file__).parents[1] / "docs" / "lean.md"
+PICTURE = PAGE.parent / "benchmarks" / "lean_front.svg"
 PRESETS = ("balanced", "fast", "best")
 AUTOGLUON = ("autogluon_medium", "autogluon_best")
 TABLES = (
@@ -31,6 +34,29 @@ TABLES = (
     "steel-plates", "wine-quality-white",
 )  # fmt: skip
 MANY_ROWS = 100_000
+NAMES = {
+    "fast": "fast", "balanced": "balanced", "best": "best",
+    "autogluon_medium": "AutoGluon, medium", "autogluon_best": "AutoGluon, best",
+}  # fmt: skip
+ABOUT = """\
+Written by `benchmarks/lean.py`. Each system is fitted for 30 seconds with two threads on two thirds of an open table,
+and tested on the rest: log loss, or for regression the root mean squared error in standard deviations. A committee
+is fitted once with `keep="all"`, and then compacted as in a fit with the defaults, so that the loss by compaction
+compares the same fit. AutoGluon's models are optimised for deployment and loaded. One row: a frame with one row for
+the loaded model, and a mapping for the prepared predictor of `committee.predictor`. Rows per second: 100,000 rows at
+once."""  # noqa: E501
+# The column, its title, how the tables are summarised, and the limit of each preset.
+TARGETS = (
+    ("rows_per_second", "rows per second, median", "median", {"fast": 4e5, "balanced": 1.5e5, "best": 3e4}),
+    ("rows_per_second", "rows per second, smallest", "min", {"balanced": 5e4}),
+    ("megabytes", "file in MB, largest", "max", {"fast": 2, "balanced": 10, "best": 20}),
+    ("row_milliseconds", "one row in ms, largest", "max", {"fast": 0.5, "balanced": 2, "best": 10}),
+    ("prepared_milliseconds", "one row, prepared, largest", "max", {"fast": 0.1, "balanced": 0.5, "best": 3}),
+    ("change", "loss by compaction in %, mean", "mean", {"balanced": 0.3, "best": 0.1}),
+    ("change", "loss by compaction in %, largest", "max", {"balanced": 1, "best": 0.5}),
+    ("load_seconds", "load in s, largest", "max", dict.fromkeys(PRESETS, 0.2)),
+    ("first_seconds", "first answer of a process in s", "max", dict.fromkeys(PRESETS, 0.4)),
+)
 N_THREADS = 2
 # Load a model and predict one row, in a new process.
 FIRST_ANSWER = "import committee, json, sys; committee.predictor(sys.argv[1]).predict(json.load(sys.stdin))"
@@ -47,6 +73,8 @@ def main():
             if (name, system, arguments.seconds) not in done:
                 in_a_process(arguments, name, system)
     report(arguments.seconds)
+    if arguments.page:
+        write_page(frame_of_runs(arguments.seconds))
 
 
 def parse():
@@ -55,6 +83,7 @@ def parse():
     parser.add_argument("--seconds", type=float, default=30.0)
     parser.add_argument("--systems", nargs="+", choices=(*PRESETS, *AUTOGLUON), default=list(PRESETS))
     parser.add_argument("--tables", nargs="+", default=list(TABLES))
+    parser.add_argument("--page", action="store_true", help="write docs/lean.md")
     parser.add_argument("--one", nargs=2, metavar=("TABLE", "SYSTEM"), help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.data is None:
@@ -179,25 +208,144 @@ def seconds_of(work):
     return time.perf_counter() - began
 
 
+def frame_of_runs(seconds):
+    """Return the runs of a time limit, with the change of the loss by compaction in percent."""
+    runs = pd.DataFrame([each for each in stored_runs() if each["seconds"] == seconds])
+    return runs.assign(change=100 * (runs.loss / runs.loss_of_all - 1))
+
+
 def report(seconds):
     """Print the measurements by system and table, and the change of the loss by compaction."""
-    runs = pd.DataFrame([each for each in stored_runs() if each["seconds"] == seconds])
+    runs = frame_of_runs(seconds)
     pd.set_option("display.width", 200)
     for system, own in runs.groupby("system"):
         shown = own.set_index("table").drop(columns=["system", "seconds", "task"]).dropna(axis=1, how="all")
-        if "loss_of_all" in shown:
-            shown["change"] = shown.loss / shown.loss_of_all - 1
         print(f"\n{system}\n{shown.round(4).to_string()}")
-        if "change" in shown:
-            print(f"loss: {shown.change.mean():+.2%} in the mean, {shown.change.max():+.2%} at most")
     print("\nmedians\n" + runs.groupby("system").median(numeric_only=True).round(3).to_string())
-    losses = runs.pivot_table("loss", "table", "system")
+    print("\n".join(comparisons(runs)))
+
+
+def comparisons(runs):
+    """Compare presets with those of AutoGluon, on the tables that both have finished."""
+    lines = []
     for ours, theirs in (("balanced", "autogluon_medium"), ("best", "autogluon_best")):
-        both = losses.reindex(columns=[ours, theirs]).dropna()
-        if len(both):
-            print(
-                f"{ours} is better than {theirs} on {(both[ours] < both[theirs]).mean():.0%} of {len(both)}"
+        own, other = (runs[runs.system == each].set_index("table") for each in (ours, theirs))
+        tables = own.index.intersection(other.index)
+        if len(tables) == 0:
+            continue
+        own, other = own.loc[tables], other.loc[tables]
+        counts = {
+            "a smaller loss": own.loss < other.loss,
+            "a smaller model": own.megabytes < other.megabytes,
+            "a faster row": own.row_milliseconds < other.row_milliseconds,
+            "more rows per second": own.rows_per_second > other.rows_per_second,
+        }
+        found = ", ".join(f"{what} on {is_so.sum()}" for what, is_so in counts.items())
+        lines.append(f"{NAMES[ours]} against {NAMES[theirs]} on {len(tables)} tables: {found}.")
+    return lines
+
+
+def write_page(runs):
+    """Write docs/lean.md: the targets, a picture of the trade-off, and all measurements."""
+    runs = runs[runs.system.isin(NAMES)]
+    lines = [
+        "# Accuracy, size and speed",
+        "",
+        ABOUT,
+        "",
+        f"![Loss against size and latency]({PICTURE.relative_to(PAGE.parent)})",
+        "",
+        *target_table(runs),
+        "",
+        *(f"- {line}" for line in comparisons(runs)),
+        "",
+        "| table | system | loss | MB | one row, ms | prepared, ms | rows per second | fit, s |",
+        "|---|---|---:|---:|---:|---:|---:|---:|",
+    ]
+    for name in TABLES:
+        for system, title in NAMES.items():
+            for each in runs[(runs.table == name) & (runs.system == system)].itertuples():
+                prepared = "" if np.isnan(each.prepared_milliseconds) else f"{each.prepared_milliseconds:.2f}"
+                numbers = (
+                    f"{each.loss:.4f}",
+                    f"{each.megabytes:.2f}",
+                    f"{each.row_milliseconds:.2f}",
+                    prepared,
+                )
+                fast = (f"{each.rows_per_second:,.0f}", f"{each.fit_seconds:.0f}")
+                lines.append(f"| {' | '.join((name, title, *numbers, *fast))} |")
+    PAGE.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    save_front(runs)
+    print(f"{PAGE} is written.")
+
+
+def target_table(runs):
+    """Return the table of measured values and limits by preset."""
+    lines = ["| | " + " | ".join(PRESETS) + " |", "|---|" + "---:|" * len(PRESETS)]
+    for column, title, how, limits in TARGETS:
+        cells = []
+        for preset in PRESETS:
+            values = runs[runs.system == preset][column]
+            if preset not in limits or values.empty:
+                cells.append("")
+                continue
+            value, limit = values.agg(how), limits[preset]
+            is_met = value >= limit if column == "rows_per_second" else value <= limit
+            sign = ">=" if column == "rows_per_second" else "<="
+            cells.append(f"{shown(value)} ({sign} {shown(limit)}{'' if is_met else ', missed'})")
+        lines.append(f"| {title} | " + " | ".join(cells) + " |")
+    return lines
+
+
+def shown(value):
+    """Format a number with three digits, or with thousands separators."""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
+def save_front(runs):
+    """Draw the loss of each system on each table against size and latency; large dots are medians."""
+    from committee.charts.plots import panels
+    from committee.charts.style import altair, colour_of
+    from committee.reporting import save_picture
+
+    alt = altair()
+    lowest = runs.groupby("table").loss.min()
+    runs = runs.assign(above=100 * (runs.loss / runs.table.map(lowest) - 1), name=runs.system.map(NAMES))
+    medians = runs.groupby("name").median(numeric_only=True).reset_index()
+    names = [name for name in NAMES.values() if name in set(runs.name)]
+    scale = alt.Scale(domain=names, range=[colour_of(place) for place in range(len(names))])
+    charts = []
+    for column, title in (
+        ("megabytes", "size of the model in MB"),
+        ("row_milliseconds", "one row in milliseconds"),
+    ):
+        layers = []
+        for frame, size, opacity in ((runs, 40, 0.35), (medians, 260, 1.0)):
+            values = [
+                {"x": row[column], "y": row["above"], "system": row["name"]}
+                for row in frame[[column, "above", "name"]].to_dict("records")
+            ]
+            layers.append(
+                alt.Chart(alt.Data(values=values), width=340, height=300)
+                .mark_circle(size=size, opacity=opacity, clip=True)
+                .encode(
+                    alt.X("x:Q", title=title, scale=alt.Scale(type="log"), axis=alt.Axis(tickCount=5)),
+                    alt.Y(
+                        "y:Q", title="loss above the best of the table, %", scale=alt.Scale(domain=[0, 15])
+                    ),
+                    alt.Color("system:N", title=None, scale=scale, legend=alt.Legend(orient="bottom")),
+                )
             )
+        charts.append(alt.layer(*layers))
+    save_picture(
+        panels(
+            charts,
+            2,
+            "Small models lose little accuracy",
+            "Large dots are medians over ten tables, small dots are tables",
+        ),
+        PICTURE,
+    )
 
 
 if __name__ == "__main__":

@@ -37,8 +37,11 @@ struct MemberScore {
     double error() const {
         return static_cast<double>(wrong) / (static_cast<double>(wrong) + static_cast<double>(right));
     }
-    // right / wrong. An imperfect member has at least the smallest error.
-    double odds() const { return static_cast<double>(right) / static_cast<double>(std::max<std::int64_t>(wrong, 1)); }
+    // right / wrong, both at least the smallest weight.
+    double odds() const {
+        return static_cast<double>(std::max<std::int64_t>(right, 1)) /
+               static_cast<double>(std::max<std::int64_t>(wrong, 1));
+    }
 };
 
 class AdaBooster {
@@ -96,9 +99,12 @@ class AdaBooster {
             grower_.grow(weights_, derive_key(parameters_.seed, parameters_.first_round + round));
             const MemberScore score = score_member();
             const bool is_first = parameters_.first_round + round == 0;
-            boosted_.is_over = score.is_perfect || is_no_better_than_chance(score);
-            if (boosted_.is_over && !score.is_perfect && !is_first) break;
-            const double vote = boosted_.is_over ? last_vote(score) : vote_of(score);
+            const bool is_reversed = parameters_.negative_votes && score.right == 0;
+            const bool is_perfect = score.is_perfect || is_reversed;
+            boosted_.is_over = is_perfect || is_no_better_than_chance(score);
+            if (boosted_.is_over && !is_perfect && !is_first) break;
+            const double last = is_reversed ? -1 : last_vote(score);
+            const double vote = boosted_.is_over ? last : vote_of(score);
             if (parameters_.keep_weights) keep_weights();
             if (!boosted_.is_over) reweigh(score, vote);
             grower_.keep();
@@ -270,8 +276,10 @@ class AdaBooster {
 
     bool is_no_better_than_chance(const MemberScore& score) const {
         switch (parameters_.scheme) {
-            case Scheme::samme:
-                return score.wrong >= static_cast<__int128>(score.right) * (target_.n_classes - 1);
+            case Scheme::samme: {
+                const auto chance = static_cast<__int128>(score.right) * (target_.n_classes - 1);
+                return parameters_.negative_votes ? score.wrong == chance : score.wrong >= chance;
+            }
             case Scheme::r2:
                 return score.wrong >= score.right;
             default:

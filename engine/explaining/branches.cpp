@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "prediction/crisp_vote.h"
+
 namespace committee {
 namespace {
 
@@ -78,7 +80,7 @@ void append_values(Branches& list, Branches::Node& node, std::span<const double>
     const std::size_t begin = list.values.size();
     list.values.resize(begin + values.size());
     if (is_crisp) {
-        list.values[begin + static_cast<std::size_t>(std::ranges::max_element(values) - values.begin())] = weight;
+        add_crisp_vote(weight, values.data(), values.size(), list.values.data() + begin);
     } else {
         for (std::size_t k = 0; k < values.size(); ++k) list.values[begin + k] = weight * values[k];
     }

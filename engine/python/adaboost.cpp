@@ -102,6 +102,7 @@ void register_adaboost(nb::module_& m) {
     auto parameters = nb::class_<AdaBoostParameters>(m, "AdaBoostParameters", "Parameters of AdaBoost.")
                           .def(nb::init<>())
                           .def_rw("learning_rate", &AdaBoostParameters::learning_rate)
+                          .def_rw("negative_votes", &AdaBoostParameters::negative_votes)
                           .def_rw("member", &AdaBoostParameters::member)
                           .def_rw("first_round", &AdaBoostParameters::first_round)
                           .def_rw("n_rounds", &AdaBoostParameters::n_rounds)

@@ -174,6 +174,7 @@ class AdaBoostParameters:
     scheme: str
     loss: str
     learning_rate: float
+    negative_votes: bool
     member: MemberParameters
     first_round: int
     n_rounds: int

@@ -4,11 +4,19 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from chart_data import title_of, values_of, words_of
+from chart_data import parts_of, title_of, values_of, words_of
 
-from committee import decompose, error_curve, kappa_error, margins, pictures, score_interval
+from committee import (
+    DecisionTreeClassifier,
+    decompose,
+    error_curve,
+    kappa_error,
+    margins,
+    pictures,
+    score_interval,
+)
 from committee.assembling import Leaderboard, Standing
-from committee.evaluating import Comparison
+from committee.evaluating import Comparison, bagging_errors, no_free_lunch, polynomial_committee
 from committee.reporting import save_picture
 
 RNG = np.random.default_rng(0)
@@ -34,6 +42,9 @@ RESULTS = {
     "error_curve": error_curve(LABELS, Y, random_state=0),
     "margins": margins(LABELS, Y),
     "interval": score_interval(Y, LABELS[0], random_state=0),
+    "bagging_errors": bagging_errors(n_estimators=5, n_test_rows=50, random_state=0),
+    "polynomial_committee": polynomial_committee(n_members=4, random_state=0),
+    "no_free_lunch": no_free_lunch({"tree": DecisionTreeClassifier()}, n_columns=2, n_training_rows=2),
 }
 
 
@@ -124,3 +135,27 @@ def test_pictures_are_written_without_a_network(tmp_path, form):
 
 def test_words_of_a_heat_map_have_no_overlap_with_its_names():
     assert "1.00" not in words_of(pictures.agreement(LABELS, Y))
+
+
+def test_bagged_trees_have_two_curves_and_two_levels():
+    found = RESULTS["bagging_errors"]
+    drawn = values_of(found.plot(), "line")
+    for name in ("consensus", "probability"):
+        assert [each["y"] for each in drawn if each["series"] == name] == getattr(found, name).tolist()
+    assert {each["y"] for each in values_of(found.plot(), "rule")} == {found.original, 0.2}
+    assert {"original tree", "Bayes"} <= set(words_of(found.plot()))
+
+
+def test_polynomials_are_drawn_with_their_mean_and_the_sine():
+    found = RESULTS["polynomial_committee"]
+    curves = [values for part, values in parts_of(found.plot()) if part["mark"]["type"] == "line"]
+    expected = [*found.members, found.target, found.mean, found.target]
+    for values, line in zip(curves, expected, strict=True):
+        assert [each["y"] for each in values] == line.tolist()
+
+
+def test_bars_count_the_target_functions_of_each_error():
+    found = RESULTS["no_free_lunch"]
+    drawn = values_of(found.plot(), "bar")
+    assert sum(each["functions"] for each in drawn) == 16
+    assert {each["error"]: each["functions"] for each in drawn} == {"0%": 4, "50%": 8, "100%": 4}

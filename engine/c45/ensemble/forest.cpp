@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "c45/ensemble/row_block.h"
+#include "prediction/crisp_vote.h"
 #include "threads/thread_team.h"
 
 namespace committee {
@@ -37,7 +38,7 @@ void sum_votes(const C45Forest& forest, std::span<const ColumnView> columns, std
                           const double* vote = votes.data() + at;
                           double* sums = out + begin * n + at;
                           if (are_crisp) {
-                              sums[std::max_element(vote, vote + n) - vote] += weight;
+                              add_crisp_vote(weight, vote, n, sums);
                           } else {
                               for (std::size_t c = 0; c < n; ++c) sums[c] += weight * vote[c];
                           }

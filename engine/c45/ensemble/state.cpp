@@ -50,7 +50,10 @@ C45Forest from_arrays(const C45ForestArrays& arrays) {
     require(are_offsets(arrays.node_offsets, n_trees, n_nodes), "the offsets of the nodes are out of order");
     require(are_offsets(arrays.branch_offsets, n_trees, arrays.branches.size()),
             "the offsets of the branches are out of order");
-    const auto can_be_summed = [](double weight) { return weight >= 0 && weight < 1e300; };
+    // Crisp votes may be negative: they count for the other classes.
+    const auto can_be_summed = [&](double weight) {
+        return (weight >= 0 || arrays.are_crisp) && std::abs(weight) < 1e300;
+    };
     require((arrays.weights.empty() || arrays.weights.size() == n_trees) &&
                 std::ranges::all_of(arrays.weights, can_be_summed),
             "the weights of the votes are not valid");

@@ -264,8 +264,9 @@ class Reducing(AutomaticParameters, Assembled):
                 "be too low. Pass the table of the fit itself, with its rows in their order and their "
                 "weights, or rows that the fit has not seen."
             )
+        votes = self._votes_by_fold(source, 1, as_labels=rule_of(self)._reads_labels())[0]
         honest = HonestVotes.of(
-            self._votes(source),
+            votes,
             y,
             sample_weight=training.weights,
             classes=self._task.classes,

@@ -7,6 +7,7 @@ In: data, fitted models, votes or results. Out: altair charts, which notebooks s
 from committee.pictures.boosting_pictures import boosting_rounds, gradient_boosting_rounds
 from committee.pictures.bootstrap_pictures import bootstrap_samples, out_of_bag_table
 from committee.pictures.boundary_pictures import adaboost_rounds, decision_boundaries, gate, selection_regions
+from committee.pictures.experiment_pictures import bagged_trees, free_lunch, polynomials
 from committee.pictures.result_pictures import (
     error_curves,
     error_decomposition,
@@ -28,6 +29,7 @@ from committee.pictures.vote_pictures import coin_tosses, majority_accuracy, vot
 __all__ = [
     "adaboost_rounds",
     "agreement",
+    "bagged_trees",
     "boosting_rounds",
     "bootstrap_samples",
     "bootstrap_trees",
@@ -37,6 +39,7 @@ __all__ = [
     "decision_boundaries",
     "error_curves",
     "error_decomposition",
+    "free_lunch",
     "gate",
     "gradient_boosting_rounds",
     "greedy_path",
@@ -46,6 +49,7 @@ __all__ = [
     "majority_accuracy",
     "margin_distribution",
     "out_of_bag_table",
+    "polynomials",
     "selection_regions",
     "stacking_table",
     "tree",

@@ -253,7 +253,8 @@ class AdaBoost(CallbackSupportMixin, Staged):
             by_member = np.array([importances_of(member, self.n_features_in_) for member in self._members])
         else:
             by_member = self._importances
-        return mean_importances(by_member, self.estimator_weights_ if self.estimator_weights_.any() else None)
+        weights = np.abs(self.estimator_weights_)
+        return mean_importances(by_member, weights if weights.any() else None)
 
     @property
     def nbytes(self) -> int:
@@ -418,7 +419,8 @@ class AdaBoost(CallbackSupportMixin, Staged):
     def _scheme(self, task: Classification | Regression) -> Scheme:
         n_classes = task.n_outputs if isinstance(task, Classification) else 0
         rate, loss = getattr(self, "learning_rate", 1.0), getattr(self, "loss", "linear")
-        return Scheme(self._scheme_name, n_classes, float(rate), loss)
+        negative_votes = bool(getattr(self, "negative_votes", False))
+        return Scheme(self._scheme_name, n_classes, float(rate), loss, negative_votes)
 
     def _weighing(self, scheme: Scheme) -> Weighing:
         """Return how votes are combined: whether they are crisp, the link and its scale; None for medians."""
@@ -507,7 +509,8 @@ def check_accepts(member: Any, X: Any) -> None:
 def warn_of_chance(scheme: Scheme, run: Run) -> None:
     """Warn if the first member is no better than chance, so that it remains the only one."""
     chance = 1 - 1 / scheme.n_classes if scheme.name == "samme" else 0.5
-    if run.is_over and len(run.votes) == 1 and run.errors[0] > chance * (1 - ROUNDING):
+    is_first = run.is_over and len(run.votes) == 1 and run.votes[0] > 0
+    if is_first and run.errors[0] > chance * (1 - ROUNDING):
         warnings.warn(
             f"The first member is no better than chance (error {run.errors[0]:.3g}), so it is the only one. "
             "Use a stronger estimator.",

@@ -187,6 +187,7 @@ class EngineRounds:
         scheme, member = settings.scheme, parameters.member
         parameters.scheme, parameters.loss = scheme.name, scheme.loss
         parameters.learning_rate = scheme.learning_rate
+        parameters.negative_votes = scheme.negative_votes
         parameters.first_round, parameters.n_rounds = settings.first_round, settings.n_rounds
         parameters.seed, parameters.keep_weights = settings.seed, settings.keeps_weights
         member.resample = settings.resamples

@@ -9,10 +9,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from committee.boosting.adaboost.adaboost import AdaBoost
-from committee.boosting.adaboost.weights import Scheme, error_bounds
+from committee.boosting.adaboost.weights import Scheme, error_bounds, weighed
 from committee.boosting.gradient.additive_trees import StagedClasses
 from committee.learners.voter import Regresses
-from committee.parameters import Declaration, declared, number, one_of, parameter
+from committee.parameters import Declaration, boolean, declared, number, one_of, parameter
 from committee.saving.predictors.deciders import MedianDecider
 from committee.saving.predictors.probabilities import shares_of, softmax
 from committee.table.binning import MAX_BINS
@@ -81,7 +81,7 @@ class AdaBoostOfClasses(StagedClasses, AdaBoost):
             return
         sums: Any = 0.0
         for vote, votes in zip(self.estimator_weights_, self._each_vote(X), strict=True):
-            sums = sums + vote * votes
+            sums = sums + weighed(votes, vote)
             yield sums
 
     def _staged_decisions(self, X: Any) -> Iterator[np.ndarray]:
@@ -136,6 +136,10 @@ class AdaBoostClassifier(AdaBoostOfClasses):
     in scikit-learn. If the first member is no better than chance, it becomes the only one, with a vote of 1
     and a warning.
 
+    With `negative_votes=True`, a member that is worse than chance gets the negative vote of the same formula,
+    and the rows that it gets right get more weight. For two classes and a learning rate of 1 this is the
+    AdaBoost of Bishop (2006, section 14.3). Probabilities count a negative vote for the other classes.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -148,6 +152,13 @@ class AdaBoostClassifier(AdaBoostOfClasses):
     _scheme_name = "samme"
 
     learning_rate: float = parameter(1.0, *LEARNING_RATE)
+    negative_votes: bool = parameter(
+        False,
+        boolean,
+        "Whether a member that is worse than chance gets a negative vote. By default it ends boosting. A "
+        "member whose error is exactly that of chance always does, and one that gets every row wrong ends "
+        "boosting with a vote of -1.",
+    )
 
     def _weighing(self, scheme: Scheme) -> tuple[bool, str, float] | None:
         return True, "softmax_of_shares", samme_scale(scheme.n_classes)

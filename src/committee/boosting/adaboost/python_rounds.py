@@ -157,11 +157,12 @@ class PythonRounds:
                 member, cast = self._make(settings, settings.first_round + i, distribution)
                 losses = scheme.losses(cast, self.y, distribution)
                 outcome = weigh(distribution, losses)
-                is_bad = not outcome.is_perfect and scheme.is_no_better_than_chance(outcome)
+                is_perfect = scheme.is_perfect(outcome)
+                is_bad = not is_perfect and scheme.is_no_better_than_chance(outcome)
                 if is_bad and settings.first_round + i > 0:
                     is_over = True
                     break
-                is_last = outcome.is_perfect or is_bad
+                is_last = is_perfect or is_bad
                 vote = (
                     settings.scheme.last_vote(outcome, distribution)
                     if is_last

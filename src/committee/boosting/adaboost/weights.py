@@ -126,8 +126,8 @@ class RoundWeights:
 
     @property
     def odds(self) -> float:
-        """The ratio of right to wrong, where wrong is at least one unit."""
-        return self.right / max(self.wrong, 1)
+        """The ratio of right to wrong, where both are at least one unit."""
+        return max(self.right, 1) / max(self.wrong, 1)
 
 
 @dataclass(frozen=True)
@@ -145,6 +145,8 @@ class Scheme:
         The factor by which votes are multiplied in SAMME and R2.
     loss : {"linear", "square", "exponential"}, default="linear"
         The loss of a row in R2, as a function of its error relative to the largest one.
+    negative_votes : bool, default=False
+        Whether a member that is worse than chance gets a negative vote in SAMME, instead of ending the run.
 
     Examples
     --------
@@ -163,6 +165,7 @@ class Scheme:
     n_classes: int
     learning_rate: float = 1.0
     loss: str = "linear"
+    negative_votes: bool = False
 
     @property
     def is_crisp(self) -> bool:
@@ -182,10 +185,15 @@ class Scheme:
             return (votes.argmax(axis=1) != y).astype(np.float64)
         return mislabel_losses(votes, y)
 
+    def is_perfect(self, outcome: RoundWeights) -> bool:
+        """Return whether no loss is above 0, or with negative votes every row is wrong. This ends the run."""
+        return outcome.is_perfect or (self.negative_votes and outcome.right == 0)
+
     def is_no_better_than_chance(self, outcome: RoundWeights) -> bool:
         """Return whether a member is no better than chance, which ends the run."""
         if self.name == "samme":
-            return outcome.wrong >= outcome.right * (self.n_classes - 1)
+            chance = outcome.right * (self.n_classes - 1)
+            return outcome.wrong == chance if self.negative_votes else outcome.wrong >= chance
         return outcome.wrong >= outcome.right if self.name == "r2" else outcome.wrong > outcome.right
 
     def vote(self, outcome: RoundWeights) -> float:
@@ -199,11 +207,25 @@ class Scheme:
         """Compute the weight of the vote of a member that ends the run.
 
         The vote of a perfect member would be infinite. In M1 and M2 it is instead computed as if there were
-        one more row and half of it were wrong. In SAMME and R2 it is 1, as in scikit-learn. It is also 1 for
-        a first member that is no better than chance, which is kept because an ensemble needs a member.
+        one more row and half of it were wrong. In SAMME and R2 it is 1, as in scikit-learn, and -1 for a
+        member that gets every row wrong. It is also 1 for a first member that is no better than chance, which
+        is kept because an ensemble needs a member.
         """
+        if self.negative_votes and outcome.right == 0:
+            return -1.0
         is_by_odds = outcome.is_perfect and self.name in ("m1", "m2")
         return math.log(2 * distribution.n_draws + 1) if is_by_odds else 1.0
+
+
+def weighed(votes: np.ndarray, weight: float) -> np.ndarray:
+    """Multiply the votes of a member by its weight. A negative vote counts for the other classes.
+
+    Examples
+    --------
+    >>> weighed(np.array([[0.0, 1.0, 0.0]]), -2.0)
+    array([[2., 0., 2.]])
+    """
+    return weight * votes if weight >= 0 else -weight * (1 - votes)
 
 
 def weigh(distribution: Distribution, losses: np.ndarray) -> RoundWeights:

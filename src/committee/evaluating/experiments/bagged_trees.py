@@ -9,11 +9,13 @@ import numpy as np
 from sklearn.base import clone
 
 from committee.evaluating.committee_charts import error_curve
+from committee.extensions import extension, picture
 from committee.learners import DecisionTreeClassifier
 from committee.parameters import is_integer
 from committee.printing import brief
 from committee.sampling import BaggingClassifier
 from committee.table.input_types import RandomState
+from committee.table.result_frame import Tabulated
 
 # The error of the best possible classifier: the smaller of the two class probabilities of any row.
 BAYES_ERROR = 0.2
@@ -21,7 +23,7 @@ BAYES_ERROR = 0.2
 
 @brief
 @dataclass(frozen=True, eq=False)
-class BaggingErrors:
+class BaggingErrors(Tabulated):
     """The test errors of bagged trees by their number.
 
     Parameters
@@ -40,6 +42,8 @@ class BaggingErrors:
     probability: np.ndarray
     original: float
     bayes: float
+
+    plot = extension(picture("bagged_trees"), extra="plot")
 
 
 def draw_simulated_rows(

@@ -10,16 +10,18 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from committee.extensions import extension, picture
 from committee.parameters import is_integer
 from committee.printing import brief
 from committee.table.input_types import RandomState
+from committee.table.result_frame import Tabulated
 
 MOST_COLUMNS = 4
 
 
 @brief
 @dataclass(frozen=True, eq=False)
-class NoFreeLunch:
+class NoFreeLunch(Tabulated):
     """The errors of learners on the unseen rows, for every target function.
 
     Parameters
@@ -41,6 +43,8 @@ class NoFreeLunch:
     targets: np.ndarray
     errors: np.ndarray
 
+    plot = extension(picture("free_lunch"), extra="plot")
+
     @property
     def mean_errors(self) -> np.ndarray:
         """The errors averaged over all target functions: 1/2 for every learner."""
@@ -50,6 +54,10 @@ class NoFreeLunch:
     def wins(self) -> np.ndarray:
         """The number of target functions on which each learner (row) is better than each other (column)."""
         return (self.errors[:, None] < self.errors[None]).sum(axis=2)
+
+    def _columns(self) -> dict[str, list[Any]]:
+        """Return the learners and their mean errors."""
+        return {"learner": list(self.learners), "mean_error": self.mean_errors.tolist()}
 
 
 def no_free_lunch(

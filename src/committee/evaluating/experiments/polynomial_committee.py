@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from committee.evaluating.error_decomposition import Decomposition, decompose
+from committee.extensions import extension, picture
 from committee.parameters import is_integer, is_number
 from committee.printing import brief
 from committee.table.input_types import RandomState
+from committee.table.result_frame import Tabulated
 
 SAMPLES = ("independent", "bootstrap")
 N_POINTS = 200
@@ -17,7 +20,7 @@ N_POINTS = 200
 
 @brief
 @dataclass(frozen=True, eq=False)
-class PolynomialCommittee:
+class PolynomialCommittee(Tabulated):
     """A committee of polynomials, and the function that it estimates.
 
     Parameters
@@ -42,10 +45,16 @@ class PolynomialCommittee:
     variance: float
     errors: Decomposition
 
+    plot = extension(picture("polynomials"), extra="plot")
+
     @property
     def mean(self) -> np.ndarray:
         """The values of the committee, which are the means of its members."""
         return np.asarray(self.members.mean(axis=0))
+
+    def _columns(self) -> dict[str, list[Any]]:
+        """Return the points with the sine and the committee."""
+        return {"x": self.x.tolist(), "target": self.target.tolist(), "committee": self.mean.tolist()}
 
 
 def polynomial_committee(

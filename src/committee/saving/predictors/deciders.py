@@ -363,7 +363,9 @@ class BoostedDecider:
             for weight, votes, member in zip(self.weights, decisions, self.members, strict=True):
                 # A crisp vote is 1 for the class with the highest probability, the first of equal ones.
                 counted = np.eye(votes.shape[1])[votes.argmax(axis=1)] if is_crisp else votes
-                sums = sums + weight * aligned(counted, member, self.task, 0.0)
+                cast = aligned(counted, member, self.task, 0.0)
+                # A negative vote counts for the other classes.
+                sums = sums + (weight * cast if weight >= 0 else -weight * (1 - cast))
             shares = shares_of(sums)
             return shares if link == "share" else softmax(scale * shares)
 

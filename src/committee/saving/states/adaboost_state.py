@@ -69,11 +69,13 @@ class AdaBoostState:
         if weighing is not None:
             is_sound = tuple(map(type, weighing)) == (bool, str, float) and weighing[1] in LINKS
             fields.require(is_sound and 0 < weighing[2] < np.inf, "weighing is not valid")
+        # Only crisp votes may be negative: they count for the other classes.
+        may_be_negative = weighing is not None and weighing[0]
         if is_engine:
             table: Any = fields.take("schema", Schema)
             check_forest(members, table, task)
             fields.require(members.is_mean, "the members do not vote")
-            fields.require((weights >= 0).all(), "a weight is negative")
+            fields.require(may_be_negative or (weights >= 0).all(), "a weight is negative")
         else:
             n_columns = fields.integer("n_features", 1, 2**31 - 1)
             names = fields.optional_array("feature_names", object, (n_columns,))
