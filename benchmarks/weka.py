@@ -75,14 +75,14 @@ def split_values(line):
     return [value.strip("'\"") for value in VALUE.findall(line)]
 
 
-def run(arff, learner, *commands):
-    """Run Weka once for each list of arguments, and return its outputs."""
+def run(arff, learner, *commands, options=()):
+    """Run Weka once for each list of arguments, with options of the learner, and return its outputs."""
     with tempfile.TemporaryDirectory() as folder:
         numbered = Path(folder) / "numbered.arff"
         header = ["@relation numbered", "@attribute row numeric", *arff.header, "@data"]
         lines = [f"{i},{line}" for i, line in enumerate(arff.lines)]
         numbered.write_text("\n".join([*header, *lines]) + "\n", encoding="latin-1")
-        hidden = ["-F", "weka.filters.unsupervised.attribute.Remove -R 1", "-W", learner]
+        hidden = ["-F", "weka.filters.unsupervised.attribute.Remove -R 1", "-W", learner, *options]
         return [run_java(numbered, *command, *hidden) for command in commands]
 
 

@@ -63,8 +63,8 @@ struct AdaBoosted {
 // A perfect member ends the run. Its vote would be infinite. In samme and r2 it is 1, as in scikit-learn. In m1 and m2
 // it is the vote of a member that gets half of one additional row wrong. A member that is no better than chance also
 // ends the run and is dropped, except the first one, which is kept with a vote of 1 so that there is a member. With
-// negative votes, only a member that is exactly at chance does so, and one that gets every row wrong ends the run with a
-// vote of -1.
+// negative votes, only a member that is exactly at chance does so, and one that gets every row wrong ends the run with
+// a vote of -1.
 //
 // y: the numbers for r2, otherwise empty. target: labels, or these numbers in fixed point. after_round is called on the
 // calling thread with the number of finished rounds. If it returns true, or `stop` is requested, the run ends with the

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -41,6 +42,33 @@ class CategorySearch {
             }
             try_order(entries, n_rows, limits, sides, best);
         }
+    }
+
+    // One branch per category that has rows; missing counts as one more. The heaviest branch is the last.
+    void find_branches(const Entries<Stat>& entries, const Limits& limits, std::size_t n_classes,
+                       const Sides<Stat, criterion>& sides, Candidate& best) {
+        collect_groups(entries);
+        double scores = 0;
+        for (Group& group : groups_) {
+            const auto [weight, score] = weight_and_score(entries, group, n_classes);
+            const std::uint32_t n_rows =
+                std::accumulate(entries.counts.begin() + static_cast<std::ptrdiff_t>(group.begin),
+                                entries.counts.begin() + static_cast<std::ptrdiff_t>(group.end), 0U);
+            if (weight < std::max(static_cast<double>(limits.min_weight), 1.0)) return;
+            if (limits.min_rows > 1 && n_rows < limits.min_rows) return;
+            group.value = weight;
+            scores += score;
+        }
+        if (groups_.size() < 2) return;
+        const double merit = sides.merit_of(scores);
+        if (!(merit > best.merit)) return;
+        std::ranges::sort(groups_, [](const Group& a, const Group& b) {
+            return a.value != b.value ? a.value < b.value : a.code < b.code;
+        });
+        best.merit = merit;
+        best.is_perfect = false;
+        best.branches.clear();
+        for (const Group& group : groups_) best.branches.push_back(group.code);
     }
 
     // A random set: shuffles the categories that are present and sends a random number of them left, at least one to
@@ -89,6 +117,23 @@ class CategorySearch {
             return std::all_of(entries.items.begin() + static_cast<std::ptrdiff_t>(begin),
                                entries.items.begin() + static_cast<std::ptrdiff_t>(end),
                                [](const auto& item) { return Stat::weight(item) == 0; });
+        }
+    }
+
+    std::pair<double, double> weight_and_score(const Entries<Stat>& entries, const Group& group,
+                                               std::size_t n_classes) {
+        if constexpr (std::is_same_v<Stat, ManyClasses>) {
+            class_weights_.assign(n_classes, 0);
+            ClassSum<criterion> sum;
+            for (std::size_t e = group.begin; e < group.end; ++e) {
+                sum.change(class_weights_[ManyClasses::item_class(entries.items[e])],
+                           ManyClasses::item_weight(entries.items[e]));
+            }
+            return {static_cast<double>(sum.weight), sum.score(class_weights_)};
+        } else {
+            typename Stat::Item sum{};
+            for (std::size_t e = group.begin; e < group.end; ++e) sum = sum + entries.items[e];
+            return {Stat::weight(sum), Stat::template score<criterion>(sum)};
         }
     }
 
@@ -165,6 +210,7 @@ class CategorySearch {
 
     std::vector<Group> groups_;
     std::vector<std::pair<std::uint32_t, std::uint32_t>> ranks_;  // of the targets of a group, with weights
+    std::vector<std::uint32_t> class_weights_;
     Entries<Stat> arranged_;
 };
 

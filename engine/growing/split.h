@@ -28,6 +28,7 @@ struct Candidate {
     bool missing_right = false;
     bool is_perfect = false;                // both children are pure
     std::vector<std::uint16_t> left_codes;  // of a categorical column, without missing
+    std::vector<std::uint16_t> branches;    // the categories of a split into more than two, 0 for missing
 
     bool is_found() const { return merit > worst_merit; }
     void forget() {
@@ -109,6 +110,11 @@ class Sides {
 
     double gain(double merit) const {
         return by_variance ? merit / weight_ * (criterion == Criterion::gini ? 2 : 1) : merit;
+    }
+    // The merit of a split into several branches, given the sum of their scores.
+    double merit_of(double scores) const {
+        const double gain = scores - score_;
+        return by_variance ? gain * weight_ / (criterion == Criterion::gini ? 2 : 1) : gain;
     }
     double weight() const { return weight_; }
     double score() const { return score_; }
@@ -211,6 +217,10 @@ class Sides<ManyClasses, criterion> {
 
     double gain(double merit) const {
         return criterion == Criterion::gini ? merit - static_cast<double>(sum_.terms) / weight() : merit;
+    }
+    double merit_of(double scores) const {
+        const double gain = scores - score_;
+        return criterion == Criterion::gini ? gain + static_cast<double>(sum_.terms) / weight() : gain;
     }
     double weight() const { return static_cast<double>(sum_.weight); }
     double score() const { return score_; }

@@ -188,6 +188,12 @@ class SplitSearch {
             consider(column, best, [&](bool is_category, Candidate& found) {
                 if (is_category) {
                     histogram_.order(codes_of(node), node.items, range, true, entries_);
+                    if constexpr (!is_median) {
+                        if (parameters_.branches) {
+                            categories_.find_branches(entries_, limits_, n_classes_, sides_, found);
+                            return;
+                        }
+                    }
                     categories_.find(entries_, n_rows_of(node), limits_, n_classes_, sides_, found);
                 } else {
                     order(node, range, found);

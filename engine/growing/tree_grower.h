@@ -132,6 +132,11 @@ class Grower {
             }
             if (n_rows == 2 && splits_pairs_ && split_pair(pending)) continue;
             if (!decide(pending, found_)) continue;
+            if (parameters_.branches && found_.split.is_category) {
+                divide_by_category(found_);
+                for (std::size_t b = children_.size(); b-- > 0;) stack_.push_back(children_[b]);
+                continue;
+            }
             const auto [left, right] = divide(found_);
             const bool is_left_settled = is_settled(left);
             if (!is_settled(right)) stack_.push_back(right);
@@ -346,6 +351,45 @@ class Grower {
         return {first, second};
     }
 
+    // Puts one child per category into children_. In the tree, the branches are a chain of nodes, each of which sends
+    // one category left. The heaviest category is the last, so that missing and unseen values end there.
+    void divide_by_category(const Decided& decided) {
+        const std::uint32_t column = decided.split.column;
+        Candidate one;
+        one.is_category = true;
+        children_.clear();
+        Pending rest = decided.pending;
+        rest.depth = decided.pending.depth + 1;
+        const Code* codes = columns_of(rest).column(column);
+        tree_.importances[column] += decided.gain * unit_ * unit_;
+        const std::size_t n_branches = decided.split.branches.size();
+        for (std::size_t b = 0; b + 1 < n_branches; ++b) {
+            if (parameters_.keep_records && b > 0) {
+                summarise(rest);
+                record(rest);
+            }
+            const std::uint16_t code = decided.split.branches[b];
+            one.left_codes.assign(code == 0 ? 0 : 1, code);
+            one.missing_right = code != 0;
+            const std::size_t n_rows = rest.end - rest.begin;
+            const Divided divided = partition_.divide({rows_.data() + rest.begin, n_rows},
+                                                      {items_.data() + rest.begin, n_rows}, codes, true, one);
+            const std::uint32_t left = add_children(tree_);
+            tree_.nodes[rest.node] = category_word(column, one.missing_right, add_set(tree_, left, one.left_codes));
+            Pending child = rest;
+            child.node = left;
+            child.end = rest.begin + divided.n_left;
+            child.key = derive_key(decided.pending.key, b);
+            sum_up(child);
+            children_.push_back(child);
+            rest.node = left + 1;
+            rest.begin = child.end;
+            if constexpr (!many) rest.total = rest.total - child.total;
+        }
+        rest.key = derive_key(decided.pending.key, n_branches - 1);
+        children_.push_back(rest);
+    }
+
     void make_leaf(const Pending& pending, bool pure = false) {
         std::uint32_t at = 0;
         if (parameters_.keep_records) {
@@ -487,7 +531,7 @@ class Grower {
     bool splits_pairs_ = false;
     std::uint32_t pure_class_ = 0;
     Decided found_;
-    std::vector<Pending> stack_;
+    std::vector<Pending> stack_, children_;
     std::vector<double> spare_value_, own_values_;
 };
 

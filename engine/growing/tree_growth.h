@@ -43,6 +43,7 @@ struct GrowParameters {
     bool random_thresholds = false;  // extremely randomised trees: one random threshold per column
     bool exact = false;              // try every boundary between codes, also in large nodes
     bool needs_gain = false;         // try further columns until one has a positive gain
+    bool branches = false;           // split a categorical column into one branch per category; depth first only
     bool keep_records = false;
     std::vector<std::int8_t> monotonic = {};  // by column, or empty
 };

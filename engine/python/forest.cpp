@@ -156,6 +156,7 @@ void register_growing(nb::module_& m) {
                                .def_rw("random_thresholds", &GrowParameters::random_thresholds)
                                .def_rw("exact", &GrowParameters::exact)
                                .def_rw("needs_gain", &GrowParameters::needs_gain)
+                               .def_rw("branches", &GrowParameters::branches)
                                .def_rw("keep_records", &GrowParameters::keep_records)
                                .def_rw("monotonic", &GrowParameters::monotonic);
     def_named(grow_parameters, "criterion", &GrowParameters::criterion, criteria);

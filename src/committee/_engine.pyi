@@ -103,6 +103,7 @@ class GrowParameters:
     random_thresholds: bool
     exact: bool
     needs_gain: bool
+    branches: bool
     keep_records: bool
     monotonic: list[int]
 

@@ -194,12 +194,30 @@ class RandomTree(LimitedTree):
         "int(log2(n_columns) + 1), a float is a share of all columns, None is all. If no drawn column has a "
         "positive gain, others are tried.",
     )
+    categories: str = parameter(
+        "multiway",
+        one_of("multiway", "binary"),
+        'How a column of categories is split. "multiway", as in Weka, gives each category a branch; missing '
+        "values that occur in the node are one more. Categories without rows in the node go to the heaviest "
+        'branch. "binary" finds the best two sets of categories.',
+    )
 
     def _grow_parameters(self, training: Training) -> _engine.GrowParameters:
         grow = tree_parameters.limits_of(self, training)
         grow.criterion = "entropy" if training.n_classes > 0 else "squared_error"
-        grow.needs_gain = True
+        grow.needs_gain, grow.branches = True, self.categories == "multiway"
         return grow
+
+    def _further_branches(self, nodes: _engine.TreeNodes) -> np.ndarray:
+        # The engine stores branches as a chain of nodes, each of which sends one category left. After the
+        # last one, the column is not split again.
+        found = super()._further_branches(nodes)
+        if self.categories == "multiway":
+            inner = np.flatnonzero(nodes.left >= 0)
+            right, columns = nodes.right[inner], nodes.column[inner]
+            is_same = (nodes.left[right] >= 0) & (nodes.column[right] == columns)
+            found[right] = is_same & self.schema_.is_category[columns]
+        return found
 
 
 @declared

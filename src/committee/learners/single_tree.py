@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from typing import Any, Self
 
 import numpy as np
@@ -133,7 +134,8 @@ class SingleTree(Voter):
 
     def get_depth(self) -> int:
         """Return the number of splits on the longest path from the root to a leaf."""
-        return int(depths_of(self._describe()).max())
+        nodes = self._describe()
+        return int(depths_of(nodes, self._further_branches(nodes)).max())
 
     @property
     def tree_(self) -> TreeArrays:
@@ -214,15 +216,28 @@ class SingleTree(Voter):
         check_is_fitted(self)
         return _engine.describe_tree(self._forest, 0)
 
+    def _further_branches(self, nodes: _engine.TreeNodes) -> np.ndarray:
+        """Return which nodes are not splits of their own, but further branches of the split of their parent.
+
+        They are its right side.
+        """
+        return np.zeros(len(nodes.left), dtype=bool)
+
     def _in_words(self) -> TreeNode:
         nodes = self._describe()
+        is_further = self._further_branches(nodes)
         conditions = {0: ""}
+        # For each node, the categories of earlier branches of its split.
+        taken: dict[int, frozenset[int]] = {}
         # For each node, the columns in which its rows may have missing values.
         missing = {0: frozenset(map(int, np.flatnonzero(self._has_missing)))}
         for node in map(int, np.flatnonzero(nodes.left >= 0)):
             column, left, right = (int(each[node]) for each in (nodes.column, nodes.left, nodes.right))
             may_miss = missing.pop(node)
-            conditions[left], conditions[right] = self._conditions(nodes, node, column in may_miss)
+            before = taken.pop(node, frozenset())
+            conditions[left], conditions[right] = self._conditions(nodes, node, column in may_miss, before)
+            if is_further[right]:
+                taken[right] = before | set(_engine.left_categories(self._forest, 0, node))
             goes, stays = (right, left) if nodes.missing_right[node] else (left, right)
             missing[goes], missing[stays] = may_miss, may_miss - {column}
         described: dict[int, TreeNode] = {}
@@ -230,17 +245,21 @@ class SingleTree(Voter):
         for node in reversed(range(len(nodes.left))):
             children = [int(side[node]) for side in (nodes.left, nodes.right) if side[node] >= 0]
             below = tuple(map(described.pop, children))
+            if children and is_further[children[1]]:
+                below = (below[0], *below[1].children)
             described[node] = self._node_in_words(nodes, node, conditions[node], below)
         return described[0]
 
-    def _conditions(self, nodes: _engine.TreeNodes, node: int, may_miss: bool) -> tuple[str, str]:
+    def _conditions(
+        self, nodes: _engine.TreeNodes, node: int, may_miss: bool, taken: Set[int]
+    ) -> tuple[str, str]:
         column = self.schema_.columns[nodes.column[node]]
         threshold, missing_right = nodes.threshold[node], nodes.missing_right[node]
         only_missing = nodes.only_missing[node]
         if np.isnan(threshold):
             categories = _engine.left_categories(self._forest, 0, node)
             only_missing = len(categories) in (0, len(column.categories))
-            on_left = {column.categories[code - 1] for code in categories}
+            on_left = {column.categories[code - 1] for code in {*categories, *taken}}
             left = any_of(column, [column.categories[code - 1] for code in categories])
             right = any_of(column, [category for category in column.categories if category not in on_left])
         else:
@@ -281,14 +300,15 @@ def paths_to_nodes(nodes: _engine.TreeNodes) -> scipy.sparse.csr_matrix:
     return scipy.sparse.csr_matrix((ones, (row, column)), shape=(n_nodes, n_nodes))
 
 
-def depths_of(nodes: _engine.TreeNodes) -> np.ndarray:
-    """Return the depth of each node."""
+def depths_of(nodes: _engine.TreeNodes, is_further: np.ndarray) -> np.ndarray:
+    """Return the depth of each node. Further branches of a split have the depth of their parent."""
     depths = np.zeros(len(nodes.left), dtype=np.int64)
-    level, depth = np.array([0]), 0
+    level = np.array([0])
     while len(level):
-        depths[level] = depth
         inner = level[nodes.left[level] >= 0]
-        level, depth = np.concatenate([nodes.left[inner], nodes.right[inner]]), depth + 1
+        for side in (nodes.left, nodes.right):
+            depths[side[inner]] = depths[inner] + ~is_further[side[inner]]
+        level = np.concatenate([nodes.left[inner], nodes.right[inner]])
     return depths
 
 

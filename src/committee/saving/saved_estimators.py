@@ -18,7 +18,7 @@ from committee.parameters import REMOVED
 from committee.saving.format.codec import FOREIGN, READERS, WRITERS_BY_LIBRARY, Decoder, Encoder, Json
 from committee.saving.format.fields import Fields
 from committee.saving.format.file_errors import DamagedFile, require
-from committee.saving.format.old_spellings import respelt
+from committee.saving.format.old_spellings import OLD_BEHAVIOUR, respelt
 
 PREFIX = "committee."
 # Functions that can be the rule of an ensemble, with the names of these rules.
@@ -116,7 +116,7 @@ def restore(described: Described, path: str) -> Any:
     if cls is None:
         raise DamagedFile(f"{path}: there is no estimator {described.name!r} in this version of committee.")
     known = inspect.signature(cls).parameters
-    parameters = dict(respelt(described.parameters, known))
+    parameters = {**OLD_BEHAVIOUR.get(cls.__name__, {}), **respelt(described.parameters, known)}
     for name in [name for name in REMOVED if name in parameters and name not in known]:
         value = parameters.pop(name)
         is_needed = described.fitted is None or name in REMOVED_FROM_PREDICTIONS

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from every_estimator import name_of
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier as SklearnTree
@@ -11,7 +12,7 @@ from committee import AdaBoostClassifier, C45Classifier, DecisionStumpClassifier
 
 RNG = np.random.default_rng(5)
 N_ROWS = 60
-X = RNG.normal(size=(N_ROWS, 3))
+X = RNG.integers(2, size=(N_ROWS, 6)).astype(float)
 # Labels without any signal, so that members fitted to drawn rows are often worse than chance.
 NOISE = {2: RNG.integers(2, size=N_ROWS), 3: RNG.integers(3, size=N_ROWS)}
 MEMBERS = {
@@ -59,14 +60,13 @@ def test_every_round_follows_the_formula(member, learning_rate, n_classes):
         weights /= weights.sum()
         sums[np.arange(N_ROWS), labels] += vote
     assert (booster.estimator_weights_ < 0).any()
-    assert len(booster.estimator_weights_) == 40
     np.testing.assert_array_equal(booster.predict(X), sums.argmax(axis=1))
     np.testing.assert_allclose(booster.predict_proba(X).sum(axis=1), 1)
     np.testing.assert_array_equal(booster.predict_proba(X).argmax(axis=1), booster.predict(X))
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("member", MEMBERS.values(), ids=MEMBERS)
+@pytest.mark.parametrize("member", [*[*MEMBERS.values()][:3], GaussianNB()], ids=name_of)
 def test_a_file_keeps_negative_votes(member, n_classes, tmp_path):
     booster = boosted(member, n_classes)
     booster.save(tmp_path / "booster.committee")
@@ -79,7 +79,7 @@ def test_a_file_keeps_negative_votes(member, n_classes, tmp_path):
 
 
 def test_contrary_members_give_the_booster_of_the_members_they_contradict():
-    y = (X[:, 0] + 0.5 * X[:, 1] > 0).astype(int)
+    y = (X[:, 0] + X[:, 1] + X[:, 2] > 1).astype(int)
     plain = AdaBoostClassifier(SklearnTree(max_depth=1, random_state=0), n_estimators=10).fit(X, y)
     contrary = AdaBoostClassifier(Contrary(), n_estimators=10, negative_votes=True).fit(X, y)
     np.testing.assert_allclose(contrary.estimator_weights_, -plain.estimator_weights_, rtol=1e-6)
@@ -87,7 +87,7 @@ def test_contrary_members_give_the_booster_of_the_members_they_contradict():
 
 
 def test_a_member_that_is_always_wrong_ends_the_run_with_a_vote_of_minus_one():
-    y = (X[:, 0] > 0).astype(int)
+    y = X[:, 0].astype(int)
     booster = AdaBoostClassifier(Contrary(), negative_votes=True).fit(X, y)
     assert booster.estimator_weights_.tolist() == [-1.0]
     assert booster.score(X, y) == 1
@@ -101,7 +101,7 @@ def test_a_member_at_chance_ends_the_run():
 
 
 def test_members_better_than_chance_do_not_depend_on_the_parameter():
-    y = (X[:, 0] + 0.5 * X[:, 1] > 0).astype(int)
+    y = (X[:, 0] + X[:, 1] + X[:, 2] > 1).astype(int)
     one, other = (AdaBoostClassifier(negative_votes=each, random_state=0).fit(X, y) for each in (False, True))
     np.testing.assert_array_equal(one.predict_proba(X), other.predict_proba(X))
 

@@ -19,6 +19,13 @@ OLD_METRICS: Mapping[str, str] = {
 }
 
 
+# The behaviour of estimators in files without a parameter that was added later.
+OLD_BEHAVIOUR: Mapping[str, Mapping[str, object]] = {
+    "RandomTreeClassifier": {"categories": "binary"},
+    "RandomTreeRegressor": {"categories": "binary"},
+}
+
+
 def respelt(parameters: dict[str, object], known: Container[str]) -> dict[str, object]:
     """Return the parameters of an estimator by their current names.
 
